@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// The contract of an operator, whole. An operator is a node of a task's chain: batches, barriers
+// and the end of input are pushed into it, and it pushes into the nodes behind it. All calls come
+// from the one thread of its task, in order, never two at a time; none may block. A record's way,
+// a barrier's way: docs/FLOW.md.
+//
+// Life: created by app/job_build → [restore] → open → { process | barrier | committed }* →
+//       [end_of_input] → close → destroy.
+#ifndef WEIR_RUNTIME_OPERATOR_H
+#define WEIR_RUNTIME_OPERATOR_H
+
+#include "runtime/base/error.h"
+#include "runtime/batch.h"
+#include "runtime/row_error.h"
+
+struct weir_operator;
+struct weir_snapshot;
+
+// What travels between tasks and through chains besides rows.
+enum weir_barrier_type {
+    WEIR_BARRIER_CHECKPOINT,
+    WEIR_BARRIER_SAVEPOINT,
+    WEIR_BARRIER_FINAL, // the last one of this run: nothing follows it
+};
+
+struct weir_barrier {
+    int64_t number;       // of the checkpoint that it begins
+    int64_t timestamp_ms; // wall clock of the trigger; now() in SQL
+    enum weir_barrier_type type;
+};
+
+enum weir_flow {
+    WEIR_FLOW_MORE,    // go on
+    WEIR_FLOW_BLOCKED, // taken, but no more until the task is woken: back-pressure
+};
+
+struct weir_operator_ops {
+    const char *kind; // "filter", "project", "kafka sink", …
+
+    // The rows of a batch. The batch stays the caller's, who resets it after the call: what is to
+    // outlive it is copied. Columns, selection and arena may be extended, rows not be changed.
+    // Rows that fail are reported with weir_row_error_report and left out; WEIR_ERROR is for
+    // failures of the operator itself.
+    enum weir_status (*process)(struct weir_operator *op, struct weir_batch *batch,
+                                struct weir_error *error);
+
+    // Barrier n, between two batches: whatever process was given before belongs to the snapshot.
+    // Forward first, then put state into the snapshot. An operator whose part is complete only
+    // later (a sink waiting for acknowledgements) takes a hold (weir_snapshot_hold) and releases it
+    // when it is. NULL: no state.
+    enum weir_status (*barrier)(struct weir_operator *op, const struct weir_barrier *barrier,
+                                struct weir_snapshot *snapshot, struct weir_error *error);
+
+    // Checkpoint n is committed: what was kept for its failure can go. NULL: nothing.
+    void (*committed)(struct weir_operator *op, int64_t number);
+
+    // Called between batches when the task was woken: try again what was held back. The answer
+    // is whether the chain can take input.
+    enum weir_status (*resume)(struct weir_operator *op, enum weir_flow *flow,
+                               struct weir_error *error);
+
+    void (*destroy)(struct weir_operator *op); // accepts the memory of the operator itself
+};
+
+enum { WEIR_OPERATOR_NEXT_MAX = 64 };
+
+// The common part: operators embed it as their first member.
+struct weir_operator {
+    const struct weir_operator_ops *ops;
+    const char *id;   // stable: derived from inputs, kind, keys (design); in the job's arena
+    const char *name; // for people: "filter of flights_late"
+    struct weir_operator **next; // the nodes behind it
+    uint32_t next_count;
+    struct weir_row_error_policy *row_errors; // where rows that fail go
+    // Set by process or resume when the chain must not be given more for now.
+    bool is_blocked;
+};
+
+// Pushes a batch to every node behind. A node may narrow selected/columns in its own struct copy,
+// never in the caller's.
+static inline enum weir_status weir_operator_push(struct weir_operator *op,
+                                                  struct weir_batch *batch,
+                                                  struct weir_error *error)
+{
+    for (uint32_t i = 0; i < op->next_count; i++) {
+        if (op->next[i]->ops->process(op->next[i], batch, error) != WEIR_OK) {
+            return WEIR_ERROR;
+        }
+    }
+    return WEIR_OK;
+}
+
+#endif

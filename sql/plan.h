@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the SQL text of a job means: its tables and a graph of plan nodes, from sources to sinks.
+// The plan says what is computed and knows no thread, task or client; app/job_build.c turns it into
+// tasks and operators. Everything lives in the arena given to weir_sql_plan. Immutable afterwards.
+#ifndef WEIR_SQL_PLAN_H
+#define WEIR_SQL_PLAN_H
+
+#include "operators/expr.h"
+#include "runtime/batch.h"
+#include "runtime/base/error.h"
+#include "runtime/base/memory.h"
+
+enum weir_format {
+    WEIR_FORMAT_JSON,
+    WEIR_FORMAT_RAW, // one column, text or bytea
+};
+
+enum weir_on_error {
+    WEIR_ON_ERROR_DEFAULT, // WEIR_ON_BAD_RECORD
+    WEIR_ON_ERROR_FAIL,
+    WEIR_ON_ERROR_SKIP,
+    WEIR_ON_ERROR_DEAD_LETTER,
+};
+
+enum weir_on_missing {
+    WEIR_ON_MISSING_FAIL,
+    WEIR_ON_MISSING_CONTINUE,
+};
+
+enum weir_timestamp_unit {
+    WEIR_UNIT_S,
+    WEIR_UNIT_MS,
+    WEIR_UNIT_US,
+    WEIR_UNIT_NS,
+};
+
+// Where reading begins or ends.
+enum weir_position_kind {
+    WEIR_POSITION_DEFAULT, // start: WEIR_START; end: none
+    WEIR_POSITION_EARLIEST,
+    WEIR_POSITION_LATEST,
+    WEIR_POSITION_TIMESTAMP,
+};
+
+struct weir_position {
+    enum weir_position_kind kind;
+    int64_t timestamp_ms; // Unix epoch
+};
+
+struct weir_table_column {
+    const char *name;
+    struct weir_type type;
+    bool is_not_null;
+    bool is_generated;
+    bool is_event_time;
+};
+
+struct weir_table {
+    const char *name;
+    const char *topic;
+    uint32_t column_count;
+    const struct weir_table_column *columns; // as declared
+    enum weir_format format;
+    enum weir_format key_format;
+    uint32_t key_column_count; // option `key`: the columns that become the message key of a sink
+    const uint32_t *key_columns;
+    int32_t event_time_column; // -1: the record's timestamp
+    int64_t watermark_delay_us; // -1: none given
+    int64_t idle_timeout_ms;
+    int64_t event_time_max_ahead_us; // -1: none
+    struct weir_position start;
+    struct weir_position end;
+    enum weir_timestamp_unit timestamp_unit;
+    enum weir_on_error on_error;
+    enum weir_on_missing on_missing;
+    double on_error_max_ratio;      // 0: none
+    const char *dead_letter_topic;  // NULL: WEIR_DEAD_LETTER_TOPIC
+    bool is_timestamp_now;          // sink option timestamp = 'now'
+    int32_t partition_count;        // 0: the topic must exist
+    int32_t replica_count;
+    bool is_source;
+    bool is_sink;
+};
+
+enum weir_plan_kind {
+    WEIR_PLAN_SOURCE,  // reads `table`; schema: the columns to decode (subset, composites pruned)
+    WEIR_PLAN_DERIVE,  // schema: input's columns, then one for each of `exprs`; checks; event time
+    WEIR_PLAN_FILTER,  // keeps rows for which exprs[0] is true
+    WEIR_PLAN_PROJECT, // schema: one column for each of `exprs`
+    WEIR_PLAN_SINK,    // writes its input (columns in the table's order) to `table`
+};
+
+// A condition that a row must meet or be reported with reason constraint.
+struct weir_plan_check {
+    const struct weir_expr *condition; // false (not NULL) is a violation; NULL for NOT NULL
+    int32_t not_null_column;           // -1: `condition` instead
+    const char *message;               // PostgreSQL's wording, e.g. null value in column "x" …
+};
+
+struct weir_plan_node {
+    enum weir_plan_kind kind;
+    uint32_t idx;         // in weir_plan.nodes; inputs come before the nodes they feed
+    const char *id;       // stable: a hash of kind, inputs' ids, table, expressions (design, sect. 7)
+    const char *name;     // for people: "project → fast_flights"
+    uint32_t input_count; // 0 for sources; more than one is UNION ALL: rows of any, as they come
+    struct weir_plan_node **inputs;
+    struct weir_schema schema; // of what it gives out
+    const struct weir_table *table;
+    uint32_t expr_count;
+    const struct weir_expr **exprs;
+    uint32_t check_count;
+    const struct weir_plan_check *checks;
+    int32_t event_time_column; // DERIVE: the column of `schema` that is event time; -1: as it was
+};
+
+struct weir_plan {
+    uint32_t table_count;
+    struct weir_table **tables;
+    uint32_t node_count;
+    struct weir_plan_node **nodes;
+};
+
+// Parses, binds and plans the text of a job. Errors (domain SQL, action REFUSE) carry line and
+// column and, in the text, the statement's number, the line with a caret and what to write instead.
+// Thread: any, but one at a time per process (libpg_query). Blocks on nothing.
+enum weir_status weir_sql_plan(const char *sql_text, struct weir_arena *arena,
+                               const struct weir_plan **plan, struct weir_error *error);
+
+struct weir_buffer;
+
+enum weir_explain_form {
+    WEIR_EXPLAIN_TEXT,
+    WEIR_EXPLAIN_DOT,
+    WEIR_EXPLAIN_JSON,
+};
+
+void weir_plan_explain(const struct weir_plan *plan, enum weir_explain_form form,
+                       struct weir_buffer *out);
+
+#endif
