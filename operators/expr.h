@@ -47,6 +47,15 @@ enum weir_status weir_expr_call(struct weir_arena *arena, const char *name, uint
                                 struct weir_expr **args, struct weir_expr **call,
                                 struct weir_error *error);
 
+// expr as a boolean for AND, OR, NOT, IS TRUE, WHERE, CASE: the literals of text 't', NULL, … are
+// taken, anything but a boolean is refused ("argument of WHERE must be type boolean, not type
+// integer"). construct: as the message names it, e.g. "WHERE", "CASE/WHEN".
+enum weir_status weir_expr_condition(struct weir_arena *arena, struct weir_expr *expr,
+                                     const char *construct, struct weir_expr **condition,
+                                     struct weir_error *error);
+
+// a, b: booleans (weir_expr_condition). The right side is evaluated only for rows that the left one
+// leaves open.
 struct weir_expr *weir_expr_and(struct weir_arena *arena, struct weir_expr *a, struct weir_expr *b);
 struct weir_expr *weir_expr_or(struct weir_arena *arena, struct weir_expr *a, struct weir_expr *b);
 struct weir_expr *weir_expr_not(struct weir_arena *arena, struct weir_expr *a);
@@ -59,6 +68,8 @@ enum weir_test {
     WEIR_TEST_IS_FALSE,
     WEIR_TEST_IS_NOT_FALSE,
 };
+// IS NULL takes any type (a composite IS NULL when all its fields are, IS NOT NULL when none is);
+// the others take booleans.
 struct weir_expr *weir_expr_test(struct weir_arena *arena, enum weir_test test,
                                  struct weir_expr *a);
 
@@ -81,6 +92,30 @@ enum weir_status weir_expr_case(struct weir_arena *arena, uint32_t branch_count,
 enum weir_status weir_expr_coalesce(struct weir_arena *arena, uint32_t arg_count,
                                     struct weir_expr **args, struct weir_expr **out,
                                     struct weir_error *error);
+// NULLIF(a, b).
+enum weir_status weir_expr_nullif(struct weir_arena *arena, struct weir_expr *a,
+                                  struct weir_expr *b, struct weir_expr **out,
+                                  struct weir_error *error);
+// GREATEST, LEAST: NULLs are passed over.
+enum weir_status weir_expr_greatest(struct weir_arena *arena, bool is_least, uint32_t arg_count,
+                                    struct weir_expr **args, struct weir_expr **out,
+                                    struct weir_error *error);
+// a IN (items…), a NOT IN (items…) with PostgreSQL's choice of a common type.
+enum weir_status weir_expr_in(struct weir_arena *arena, struct weir_expr *a, uint32_t item_count,
+                              struct weir_expr **items, bool is_negated, struct weir_expr **out,
+                              struct weir_error *error);
+
+// The common type of several expressions as CASE, UNION and VALUES choose it (unknown literals count
+// as text when nothing else is there). construct: for the message ("UNION types integer and text
+// cannot be matched"). The caller casts with WEIR_CAST_IMPLICIT.
+enum weir_status weir_expr_common_type(const char *construct, uint32_t expr_count,
+                                       struct weir_expr *const *exprs, struct weir_type *type,
+                                       struct weir_error *error);
+
+// Every function, operator and its overloads, for documentation and for "did you mean" elsewhere:
+// name, and signature with result, e.g. "substr(text, integer, integer) → text".
+void weir_expr_list_functions(void (*visit)(const char *name, const char *signature, void *context),
+                              void *context);
 
 // --- looking at a tree (planner, explain) ----------------------------------------------------
 
@@ -91,8 +126,16 @@ void weir_expr_walk(const struct weir_expr *expr,
 int32_t weir_expr_column_idx(const struct weir_expr *expr);
 // For a field node: its composite and its field idx; NULL otherwise.
 const struct weir_expr *weir_expr_field_of(const struct weir_expr *expr, uint32_t *field_idx);
-// A copy whose column nodes have other idx/type: map[old idx] (pruning); field idx likewise through
-// the callback, which may be NULL.
+// The value is the same for every row and every run (it was folded, or it would have been but for an
+// error that stays one of the rows: 1 / 0).
+bool weir_expr_is_constant(const struct weir_expr *expr);
+// Something in the tree reads batch->records (kafka_offset(), …) or the barrier's time (now()).
+bool weir_expr_needs_record(const struct weir_expr *expr);
+bool weir_expr_needs_now(const struct weir_expr *expr);
+// A copy in which replace(node) stands for every node for which it does not give NULL (what it gives
+// is taken as it is); the other nodes are copied with their arguments remapped. Replacements must
+// have the type of what they replace: for pruned columns build new ones with weir_expr_column and
+// weir_expr_field.
 struct weir_expr *weir_expr_remap(struct weir_arena *arena, const struct weir_expr *expr,
                                   struct weir_expr *(*replace)(struct weir_arena *arena,
                                                                const struct weir_expr *node,
@@ -125,6 +168,7 @@ void weir_expr_eval(const struct weir_expr *expr, struct weir_eval *eval,
 // The rows that failed since weir_eval_begin, for the operator to report and leave out.
 struct weir_eval_error {
     uint16_t row;
+    bool is_constraint;  // a limit of the column written to (assignment cast), not the expression
     const char *message; // PostgreSQL's text; in the batch's arena or static
 };
 void weir_eval_begin(struct weir_eval *eval, const struct weir_batch *batch);
