@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// The system's clocks.
+#include "runtime/base/clock.h"
+
+#include <time.h>
+
+static int64_t read_ms(clockid_t id)
+{
+    struct timespec now;
+    clock_gettime(id, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static int64_t monotonic_ms(const struct weir_clock *clock)
+{
+    (void)clock;
+    return read_ms(CLOCK_MONOTONIC);
+}
+
+static int64_t wall_ms(const struct weir_clock *clock)
+{
+    (void)clock;
+    return read_ms(CLOCK_REALTIME);
+}
+
+const struct weir_clock weir_system_clock = {.monotonic_ms = monotonic_ms, .wall_ms = wall_ms};
