@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// NEXMark events by number (see nexmark.h). Place: makes what nexgen puts into the input topic, and,
-// in verify, what every output row is compared with.
+// NEXMark events by number (see nexmark.h). Place: makes what nexgen puts into the input topic,
+// and, in verify, what every output row is compared with.
 //
 // Invariant: the order in which random numbers are drawn is part of the data set. A draw that is
 // added, dropped or moved changes every event of its kind, and with it all published figures.
@@ -60,40 +60,46 @@ static const char *const first_names[] = {"Peter", "Paul",  "Luke",  "John",   "
                                           "Kate",  "Julie", "Sarah", "Deiter", "Walter"};
 static const char *const last_names[] = {"Shultz", "Abrams", "Spencer", "White", "Bartels",
                                          "Walton", "Smith",  "Jones",   "Noris"};
-static const char *const cities[] = {"Phoenix", "Los Angeles", "San Francisco", "Boise",
-                                     "Portland", "Bend",       "Redmond",       "Seattle",
+static const char *const cities[] = {"Phoenix",  "Los Angeles", "San Francisco", "Boise",
+                                     "Portland", "Bend",        "Redmond",       "Seattle",
                                      "Kent",     "Cheyenne"};
 static const char *const states[] = {"AZ", "CA", "ID", "OR", "WA", "WY"};
 static const char *const hot_channels[HOT_CHANNEL_COUNT] = {"Google", "Facebook", "Baidu", "Apple"};
 
 // The finaliser of SplitMix64 (Steele, Lea, Flood 2014).
-static uint64_t mix(uint64_t value) {
+static uint64_t mix(uint64_t value)
+{
     value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9U;
     value = (value ^ (value >> 27)) * 0x94d049bb133111ebU;
     return value ^ (value >> 31);
 }
 
-static struct random random_for(uint64_t seed, enum stream stream, uint64_t number) {
+static struct random random_for(uint64_t seed, enum stream stream, uint64_t number)
+{
     uint64_t of_stream = mix(seed * 0x9e3779b97f4a7c15U + (uint64_t)stream * 0xd1342543de82ef95U);
     return (struct random){of_stream ^ mix(number + 0x632be59bd9b4e019U)};
 }
 
-static uint64_t draw(struct random *random) {
+static uint64_t draw(struct random *random)
+{
     random->state += 0x9e3779b97f4a7c15U;
     return mix(random->state);
 }
 
-static int64_t draw_below(struct random *random, int64_t bound) {
+static int64_t draw_below(struct random *random, int64_t bound)
+{
     __extension__ typedef unsigned __int128 wide;
     return (int64_t)(((wide)draw(random) * (uint64_t)bound) >> 64);
 }
 
-static double draw_unit(struct random *random) {
+static double draw_unit(struct random *random)
+{
     return (double)(draw(random) >> 11) * 0x1p-53;
 }
 
 // 3 to max-1 characters, one in 13 of them `special`, the others small letters.
-static size_t draw_string(struct random *random, char *out, int64_t max, char special, bool trim) {
+static size_t draw_string(struct random *random, char *out, int64_t max, char special, bool trim)
+{
     size_t length = (size_t)(3 + draw_below(random, max - 3));
     for (size_t i = 0; i < length; i++) {
         bool is_special = draw_below(random, 13) == 0;
@@ -114,7 +120,8 @@ static size_t draw_string(struct random *random, char *out, int64_t max, char sp
 
 // Pads an event to about its average size; several letters from each draw, for speed.
 static void draw_extra(struct random *random, struct weir_nexmark_event *event, int64_t size,
-                       int64_t average) {
+                       int64_t average)
+{
     event->extra_bytes = 0;
     event->extra[0] = '\0';
     if (size > average) {
@@ -136,15 +143,18 @@ static void draw_extra(struct random *random, struct weir_nexmark_event *event, 
     event->extra_bytes = length;
 }
 
-static int64_t draw_price(struct random *random) {
+static int64_t draw_price(struct random *random)
+{
     return llround(pow(10.0, draw_unit(random) * 6.0) * 100.0);
 }
 
-static int64_t last_person(int64_t id) {
+static int64_t last_person(int64_t id)
+{
     return id / CYCLE_EVENTS;
 }
 
-static int64_t last_auction(int64_t id) {
+static int64_t last_auction(int64_t id)
+{
     int64_t cycle = id / CYCLE_EVENTS;
     int64_t rest = id % CYCLE_EVENTS;
     if (rest < CYCLE_PERSONS) {
@@ -156,31 +166,36 @@ static int64_t last_auction(int64_t id) {
     return cycle * CYCLE_AUCTIONS + CYCLE_AUCTIONS - 1;
 }
 
-static int64_t draw_person(struct random *random, int64_t id) {
+static int64_t draw_person(struct random *random, int64_t id)
+{
     int64_t count = last_person(id) + 1;
     int64_t active = count < ACTIVE_PERSONS ? count : ACTIVE_PERSONS;
     return count - active + draw_below(random, active + ID_LEAD);
 }
 
-static int64_t draw_auction(struct random *random, int64_t id) {
+static int64_t draw_auction(struct random *random, int64_t id)
+{
     int64_t last = last_auction(id);
     int64_t low = last > IN_FLIGHT_AUCTIONS ? last - IN_FLIGHT_AUCTIONS : 0;
     last = last > 0 ? last : 0;
     return low + draw_below(random, last - low + 1 + ID_LEAD);
 }
 
-static int64_t event_id(const struct weir_nexmark *generator, int64_t number) {
+static int64_t event_id(const struct weir_nexmark *generator, int64_t number)
+{
     int64_t group = generator->config.group_events;
     return number / group * group + (number % group * GROUP_STRIDE) % group;
 }
 
-static int64_t event_time_ms(const struct weir_nexmark *generator, int64_t id) {
+static int64_t event_time_ms(const struct weir_nexmark *generator, int64_t id)
+{
     __extension__ typedef __int128 wide;
     int64_t rate = generator->config.events_per_s;
     return generator->config.base_ms + (int64_t)((wide)id * 1000 / rate);
 }
 
-static void make_person(int64_t id, struct random *random, struct weir_nexmark_event *event) {
+static void make_person(int64_t id, struct random *random, struct weir_nexmark_event *event)
+{
     struct weir_nexmark_person *person = &event->person;
     event->kind = WEIR_NEXMARK_PERSON;
     person->id = last_person(id) + FIRST_ID;
@@ -206,7 +221,8 @@ static void make_person(int64_t id, struct random *random, struct weir_nexmark_e
 }
 
 static void make_auction(const struct weir_nexmark *generator, int64_t id, struct random *random,
-                         struct weir_nexmark_event *event) {
+                         struct weir_nexmark_event *event)
+{
     struct weir_nexmark_auction *auction = &event->auction;
     event->kind = WEIR_NEXMARK_AUCTION;
     auction->id = last_auction(id) + FIRST_ID;
@@ -227,7 +243,8 @@ static void make_auction(const struct weir_nexmark *generator, int64_t id, struc
 }
 
 static void make_bid(const struct weir_nexmark *generator, int64_t id, struct random *random,
-                     struct weir_nexmark_event *event) {
+                     struct weir_nexmark_event *event)
+{
     struct weir_nexmark_bid *bid = &event->bid;
     event->kind = WEIR_NEXMARK_BID;
     bool is_hot = draw_below(random, HOT_AUCTION_RATIO) > 0;
@@ -247,7 +264,8 @@ static void make_bid(const struct weir_nexmark *generator, int64_t id, struct ra
 }
 
 void weir_nexmark_make(const struct weir_nexmark *generator, int64_t number,
-                       struct weir_nexmark_event *event) {
+                       struct weir_nexmark_event *event)
+{
     int64_t id = event_id(generator, number);
     struct random random = random_for(generator->config.seed, STREAM_EVENT, (uint64_t)id);
     event->number = number;
@@ -265,7 +283,8 @@ void weir_nexmark_make(const struct weir_nexmark *generator, int64_t number,
     }
 }
 
-enum weir_nexmark_kind weir_nexmark_kind_of(const struct weir_nexmark *generator, int64_t number) {
+enum weir_nexmark_kind weir_nexmark_kind_of(const struct weir_nexmark *generator, int64_t number)
+{
     int64_t rest = event_id(generator, number) % CYCLE_EVENTS;
     if (rest < CYCLE_PERSONS) {
         return WEIR_NEXMARK_PERSON;
@@ -273,7 +292,8 @@ enum weir_nexmark_kind weir_nexmark_kind_of(const struct weir_nexmark *generator
     return rest < CYCLE_PERSONS + CYCLE_AUCTIONS ? WEIR_NEXMARK_AUCTION : WEIR_NEXMARK_BID;
 }
 
-static void make_url(struct random *random, char *out, size_t out_bytes) {
+static void make_url(struct random *random, char *out, size_t out_bytes)
+{
     char part[3][8];
     for (int i = 0; i < 3; i++) {
         draw_string(random, part[i], 5, '_', false);
@@ -282,7 +302,8 @@ static void make_url(struct random *random, char *out, size_t out_bytes) {
              part[2]);
 }
 
-static uint32_t reverse_bits(uint32_t value) {
+static uint32_t reverse_bits(uint32_t value)
+{
     uint32_t reversed = 0;
     for (int i = 0; i < 32; i++) {
         reversed = (reversed << 1) | (value & 1);
@@ -291,12 +312,14 @@ static uint32_t reverse_bits(uint32_t value) {
     return reversed;
 }
 
-struct weir_nexmark_config weir_nexmark_config_default(void) {
+struct weir_nexmark_config weir_nexmark_config_default(void)
+{
     return (struct weir_nexmark_config){
         .seed = 42, .events_per_s = 100000, .base_ms = 1767225600000, .group_events = 1};
 }
 
-struct weir_nexmark *weir_nexmark_create(const struct weir_nexmark_config *config) {
+struct weir_nexmark *weir_nexmark_create(const struct weir_nexmark_config *config)
+{
     struct weir_nexmark *generator = calloc(1, sizeof(*generator));
     if (generator == NULL || config->events_per_s < 1 || config->group_events < 1) {
         fprintf(stderr, "nexmark: no memory, or rate or group below 1\n");
@@ -325,11 +348,13 @@ struct weir_nexmark *weir_nexmark_create(const struct weir_nexmark_config *confi
     return generator;
 }
 
-void weir_nexmark_destroy(struct weir_nexmark *generator) {
+void weir_nexmark_destroy(struct weir_nexmark *generator)
+{
     free(generator);
 }
 
-static char *put_person(char *out, const struct weir_nexmark_event *event) {
+static char *put_person(char *out, const struct weir_nexmark_event *event)
+{
     const struct weir_nexmark_person *person = &event->person;
     out = weir_text_put(out, "{\"event_type\":0,\"person\":{\"id\":");
     out = weir_text_put_int(out, person->id);
@@ -350,7 +375,8 @@ static char *put_person(char *out, const struct weir_nexmark_event *event) {
     return weir_text_put(out, "\"},\"auction\":null,\"bid\":null}");
 }
 
-static char *put_auction(char *out, const struct weir_nexmark_event *event) {
+static char *put_auction(char *out, const struct weir_nexmark_event *event)
+{
     const struct weir_nexmark_auction *auction = &event->auction;
     out = weir_text_put(out, "{\"event_type\":1,\"person\":null,\"auction\":{\"id\":");
     out = weir_text_put_int(out, auction->id);
@@ -375,9 +401,11 @@ static char *put_auction(char *out, const struct weir_nexmark_event *event) {
     return weir_text_put(out, "\"},\"bid\":null}");
 }
 
-static char *put_bid(char *out, const struct weir_nexmark_event *event) {
+static char *put_bid(char *out, const struct weir_nexmark_event *event)
+{
     const struct weir_nexmark_bid *bid = &event->bid;
-    out = weir_text_put(out, "{\"event_type\":2,\"person\":null,\"auction\":null,\"bid\":{\"auction\":");
+    out = weir_text_put(out,
+                        "{\"event_type\":2,\"person\":null,\"auction\":null,\"bid\":{\"auction\":");
     out = weir_text_put_int(out, bid->auction);
     out = weir_text_put(out, ",\"bidder\":");
     out = weir_text_put_int(out, bid->bidder);
@@ -394,7 +422,8 @@ static char *put_bid(char *out, const struct weir_nexmark_event *event) {
     return weir_text_put(out, "\"}}");
 }
 
-size_t weir_nexmark_write_json(const struct weir_nexmark_event *event, char *out) {
+size_t weir_nexmark_write_json(const struct weir_nexmark_event *event, char *out)
+{
     char *end = out;
     switch (event->kind) {
     case WEIR_NEXMARK_PERSON:

@@ -2,11 +2,12 @@
 //
 // The NEXMark event generator: the workload of every published figure.
 //
-// Promise: event number n is a pure function of (seed, rate, base time, group size, n). Any range can
-// be made again, in any order, on any thread, so that a reader of an output topic can check every
-// single row. Distributions, proportions (1 person, 3 auctions, 46 bids in 50) and names of fields are
-// those of the Flink edition of NEXMark. On purpose different: the random numbers are seeded for each
-// event, and 1,000 is added to bidder ids once (Flink adds it twice), so that bidders are persons.
+// Promise: event number n is a pure function of (seed, rate, base time, group size, n). Any range
+// can be made again, in any order, on any thread, so that a reader of an output topic can check
+// every single row. Distributions, proportions (1 person, 3 auctions, 46 bids in 50) and names of
+// fields are those of the Flink edition of NEXMark. On purpose different: the random numbers are
+// seeded for each event, and 1,000 is added to bidder ids once (Flink adds it twice), so that
+// bidders are persons.
 //
 // Thread: any; a generator is read-only after weir_nexmark_create().
 #ifndef WEIR_BENCH_NEXMARK_H

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Numbers and times as text (see text.h). Times are formatted millions of times a second by generator
-// and checker, so the calendar date is worked out by arithmetic, not by the C library.
+// Numbers and times as text (see text.h). Times are formatted millions of times a second by
+// generator and checker, so the calendar date is worked out by arithmetic, not by the C library.
 #include "text.h"
 
 #include <assert.h>
 
-char *weir_text_put_int(char *out, int64_t value) {
+char *weir_text_put_int(char *out, int64_t value)
+{
     char digits[24];
     size_t count = 0;
     uint64_t rest = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
@@ -23,7 +24,8 @@ char *weir_text_put_int(char *out, int64_t value) {
     return out;
 }
 
-static char *put_padded(char *out, int64_t value, int width) {
+static char *put_padded(char *out, int64_t value, int width)
+{
     for (int i = width - 1; i >= 0; i--) {
         out[i] = (char)('0' + value % 10);
         value /= 10;
@@ -33,7 +35,8 @@ static char *put_padded(char *out, int64_t value, int width) {
 
 // Date and time to the second. The date comes from the day number by counting 400-year eras that
 // begin on the first of March, so that the leap day is the last of its year.
-static char *put_date_time(char *out, int64_t time_ms, char separator) {
+static char *put_date_time(char *out, int64_t time_ms, char separator)
+{
     assert(time_ms >= 0);
     int64_t seconds = time_ms / 1000;
     int64_t days = seconds / 86400 + 719468;
@@ -60,13 +63,15 @@ static char *put_date_time(char *out, int64_t time_ms, char separator) {
     return put_padded(out, second_of_day % 60, 2);
 }
 
-char *weir_text_put_time(char *out, int64_t time_ms) {
+char *weir_text_put_time(char *out, int64_t time_ms)
+{
     out = put_date_time(out, time_ms, ' ');
     *out++ = '.';
     return put_padded(out, time_ms % 1000, 3);
 }
 
-char *weir_text_put_json_time(char *out, int64_t time_ms) {
+char *weir_text_put_json_time(char *out, int64_t time_ms)
+{
     out = put_date_time(out, time_ms, 'T');
     int64_t fraction = time_ms % 1000;
     if (fraction == 0) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Writing numbers, times and strings into a buffer, for the generator and the checker.
-// Each function writes at `out`, which must have room, and returns the end of what it wrote; nothing
-// is terminated. Thread: any.
+// Each function writes at `out`, which must have room, and returns the end of what it wrote;
+// nothing is terminated. Thread: any.
 #ifndef WEIR_BENCH_TEXT_H
 #define WEIR_BENCH_TEXT_H
 
@@ -10,12 +10,14 @@
 #include <stdint.h>
 #include <string.h>
 
-static inline char *weir_text_put_bytes(char *out, const char *bytes, size_t length) {
+static inline char *weir_text_put_bytes(char *out, const char *bytes, size_t length)
+{
     memcpy(out, bytes, length);
     return out + length;
 }
 
-static inline char *weir_text_put(char *out, const char *text) {
+static inline char *weir_text_put(char *out, const char *text)
+{
     return weir_text_put_bytes(out, text, strlen(text));
 }
 

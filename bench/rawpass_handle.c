@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The producer side of rawpass: four transactional handles, their delivery reports, the commit.
+// Place: a row ends here; epoch n's commit is made here, by the main thread, while tasks fill n+1.
+//
+// Delivery reports come back in one of two ways, which is one of the things to be measured:
+//  - by callback, served by whichever task polls the handle between two batches, and by flush;
+//  - as events of all four handles on one queue, served by a thread of its own.
+#include "measure.h"
+#include "rawpass.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { COMMIT_TIMEOUT_MS = 60000 };
+
+struct opening {
+    pthread_t thread;
+    struct pass *pass;
+    int index;
+};
+
+static pthread_t report_thread;
+static rd_kafka_queue_t *report_queue;
+
+static void take_report(struct pass_handle *handle, const rd_kafka_message_t *message)
+{
+    if (message->err != RD_KAFKA_RESP_ERR_NO_ERROR) {
+        atomic_fetch_add_explicit(&handle->failed, 1, memory_order_relaxed);
+    }
+    atomic_fetch_sub_explicit(&handle->unacknowledged[message->partition], 1, memory_order_release);
+}
+
+static void on_delivered(rd_kafka_t *producer, const rd_kafka_message_t *message, void *opaque)
+{
+    (void)producer;
+    take_report(opaque, message);
+}
+
+// A report event holds the messages of one partition's request: counted together, not one by one.
+static void take_event(rd_kafka_event_t *event)
+{
+    struct pass_handle *handle = NULL;
+    int32_t partition = 0;
+    int64_t count = 0;
+    const rd_kafka_message_t *message = NULL;
+    while ((message = rd_kafka_event_message_next(event)) != NULL) {
+        if (handle == NULL || message->partition != partition) {
+            if (handle != NULL) {
+                atomic_fetch_sub_explicit(&handle->unacknowledged[partition], count,
+                                          memory_order_release);
+            }
+            handle = message->_private;
+            partition = message->partition;
+            count = 0;
+        }
+        count++;
+        if (message->err != RD_KAFKA_RESP_ERR_NO_ERROR) {
+            atomic_fetch_add_explicit(&handle->failed, 1, memory_order_relaxed);
+        }
+    }
+    if (handle != NULL) {
+        atomic_fetch_sub_explicit(&handle->unacknowledged[partition], count, memory_order_release);
+    }
+}
+
+static void *run_reports(void *opaque)
+{
+    struct pass *pass = opaque;
+    while (!atomic_load_explicit(&pass->is_over, memory_order_acquire)) {
+        rd_kafka_event_t *event = rd_kafka_queue_poll(report_queue, 50);
+        if (event != NULL) {
+            take_event(event);
+            rd_kafka_event_destroy(event);
+        }
+    }
+    return NULL;
+}
+
+static void *run_opening(void *opaque)
+{
+    struct opening *opening = opaque;
+    struct pass *pass = opening->pass;
+    struct pass_handle *handle = &pass->handles[opening->index];
+    char id[128];
+    snprintf(id, sizeof(id), "%s-0-%d", pass->options.id, opening->index);
+    handle->producer = weir_bench_producer_create(
+        pass->options.brokers, id,
+        pass->options.report_thread ? WEIR_BENCH_REPORTS_EVENT : WEIR_BENCH_REPORTS_CALLBACK,
+        on_delivered, handle, &pass->options.producer_settings);
+    handle->topic = rd_kafka_topic_new(handle->producer, pass->options.output, NULL);
+    return NULL;
+}
+
+void pass_handles_open(struct pass *pass)
+{
+    struct opening openings[HANDLE_COUNT];
+    for (int i = 0; i < HANDLE_COUNT; i++) {
+        openings[i] = (struct opening){.pass = pass, .index = i};
+        pthread_create(&openings[i].thread, NULL, run_opening, &openings[i]);
+    }
+    for (int i = 0; i < HANDLE_COUNT; i++) {
+        pthread_join(openings[i].thread, NULL);
+    }
+    pass->output_partition_count =
+        weir_bench_partition_count(pass->handles[0].producer, pass->options.output);
+    if (pass->options.report_thread) {
+        report_queue = rd_kafka_queue_new(pass->handles[0].producer);
+        for (int i = 0; i < HANDLE_COUNT; i++) {
+            rd_kafka_queue_t *main_queue = rd_kafka_queue_get_main(pass->handles[i].producer);
+            rd_kafka_queue_forward(main_queue, report_queue);
+            rd_kafka_queue_destroy(main_queue);
+        }
+        pthread_create(&report_thread, NULL, run_reports, pass);
+    }
+}
+
+void pass_handles_close(struct pass *pass)
+{
+    if (pass->options.report_thread) {
+        pthread_join(report_thread, NULL);
+        for (int i = 0; i < HANDLE_COUNT; i++) {
+            rd_kafka_queue_t *main_queue = rd_kafka_queue_get_main(pass->handles[i].producer);
+            rd_kafka_queue_forward(main_queue, NULL);
+            rd_kafka_queue_destroy(main_queue);
+        }
+        rd_kafka_queue_destroy(report_queue);
+    }
+    for (int i = 0; i < HANDLE_COUNT; i++) {
+        rd_kafka_topic_destroy(pass->handles[i].topic);
+        rd_kafka_destroy(pass->handles[i].producer);
+    }
+}
+
+void pass_commit(struct pass *pass, int64_t epoch)
+{
+    struct pass_handle *handle = pass_handle_of(pass, epoch);
+    rd_kafka_resp_err_t code = rd_kafka_flush(handle->producer, COMMIT_TIMEOUT_MS);
+    if (code != RD_KAFKA_RESP_ERR_NO_ERROR) {
+        weir_bench_die("flush: %s", rd_kafka_err2str(code));
+    }
+    if (atomic_load(&handle->failed) > 0) {
+        weir_bench_die("%lld rows were not delivered", (long long)atomic_load(&handle->failed));
+    }
+    // As long as weir's pointer: it is part of what a commit costs.
+    char metadata[64];
+    snprintf(metadata, sizeof(metadata), "w1:%lld:0123456789abcdef:0123456789abcdef",
+             (long long)epoch);
+    rd_kafka_topic_partition_list_t *offsets =
+        rd_kafka_topic_partition_list_new(pass->partition_count);
+    for (int32_t p = 0; p < pass->partition_count; p++) {
+        rd_kafka_topic_partition_t *offset =
+            rd_kafka_topic_partition_list_add(offsets, pass->options.input, p);
+        offset->offset = pass->barrier_positions[p];
+        offset->metadata = strdup(metadata);
+        offset->metadata_size = strlen(metadata);
+    }
+    rd_kafka_consumer_group_metadata_t *group =
+        rd_kafka_consumer_group_metadata(pass->tasks[0].consumer);
+    weir_bench_check(
+        rd_kafka_send_offsets_to_transaction(handle->producer, offsets, group, COMMIT_TIMEOUT_MS),
+        "send_offsets");
+    rd_kafka_consumer_group_metadata_destroy(group);
+    rd_kafka_topic_partition_list_destroy(offsets);
+    weir_bench_check(rd_kafka_commit_transaction(handle->producer, COMMIT_TIMEOUT_MS), "commit");
+}
