@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The contract of an operator, whole. An operator is a node of a task's chain: batches, barriers
-// and the end of input are pushed into it, and it pushes into the nodes behind it. All calls come
-// from the one thread of its task, in order, never two at a time; none may block. A record's way,
-// a barrier's way: docs/FLOW.md.
+// The contract of an operator, whole. An operator is a node of a task's chain: batches are pushed
+// into it, and it pushes into the nodes behind it. All calls come from the one thread of its task,
+// in order, never two at a time; none may block. A record's way, a barrier's way: docs/FLOW.md.
 //
-// Life: created by app/job_build → [restore] → open → { process | barrier | committed }* →
-//       [end_of_input] → close → destroy.
+// Life: created by app/job_build → { process | barrier | committed | resume }* → destroy.
 #ifndef WEIR_RUNTIME_OPERATOR_H
 #define WEIR_RUNTIME_OPERATOR_H
 
@@ -29,11 +27,6 @@ struct weir_barrier {
     enum weir_barrier_type type;
 };
 
-enum weir_flow {
-    WEIR_FLOW_MORE,    // go on
-    WEIR_FLOW_BLOCKED, // taken, but no more until the task is woken: back-pressure
-};
-
 struct weir_operator_ops {
     const char *kind; // "filter", "project", "kafka sink", …
 
@@ -45,19 +38,20 @@ struct weir_operator_ops {
                                 struct weir_error *error);
 
     // Barrier n, between two batches: whatever process was given before belongs to the snapshot.
-    // Forward first, then put state into the snapshot. An operator whose part is complete only
-    // later (a sink waiting for acknowledgements) takes a hold (weir_snapshot_hold) and releases it
-    // when it is. NULL: no state.
+    // The task calls this once for every node of its chain, inputs before the nodes they feed:
+    // rows pushed here (what changed since the last barrier) still belong to epoch n. Nothing is
+    // forwarded. State goes into the snapshot; a node whose part is complete only later (a writer
+    // waiting for acknowledgements) takes a hold (weir_snapshot_hold) and releases it when it is.
+    // NULL: nothing to do.
     enum weir_status (*barrier)(struct weir_operator *op, const struct weir_barrier *barrier,
                                 struct weir_snapshot *snapshot, struct weir_error *error);
 
     // Checkpoint n is committed: what was kept for its failure can go. NULL: nothing.
     void (*committed)(struct weir_operator *op, int64_t number);
 
-    // Called between batches when the task was woken: try again what was held back. The answer
-    // is whether the chain can take input.
-    enum weir_status (*resume)(struct weir_operator *op, enum weir_flow *flow,
-                               struct weir_error *error);
+    // Called when the task was woken: try again what was held back, release what is complete, clear
+    // is_blocked if input can be taken again. NULL: never holds anything back.
+    enum weir_status (*resume)(struct weir_operator *op, struct weir_error *error);
 
     void (*destroy)(struct weir_operator *op); // accepts the memory of the operator itself
 };
@@ -72,7 +66,7 @@ struct weir_operator {
     struct weir_operator **next; // the nodes behind it
     uint32_t next_count;
     struct weir_row_error_policy *row_errors; // where rows that fail go
-    // Set by process or resume when the chain must not be given more for now.
+    // Set by process when the chain must not be given more until the task is woken: back-pressure.
     bool is_blocked;
 };
 

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// A snapshot: what one task contributes to checkpoint n. The task fills it at the barrier; nodes
+// whose part is complete only later hold it. With the last hold released it goes to the coordinator
+// as the task's acknowledgement.
+#ifndef WEIR_RUNTIME_SNAPSHOT_H
+#define WEIR_RUNTIME_SNAPSHOT_H
+
+#include "runtime/mailbox.h"
+#include "runtime/operator.h"
+
+#include <stdatomic.h>
+
+// How far a source has read one partition, and by what a topic made anew is told apart.
+struct weir_position_entry {
+    const char *table; // job's arena, as topic
+    const char *topic;
+    int32_t partition;
+    int64_t offset;            // the next record to read
+    int64_t last_offset;       // the last record read, -1: none yet
+    int64_t last_timestamp_ms; // of that record
+    uint32_t last_crc32;       // zlib's, over key then value
+};
+
+struct weir_snapshot {
+    struct weir_barrier barrier;
+    uint32_t task_idx;
+    uint32_t position_count;
+    struct weir_position_entry *positions; // malloc
+    int64_t acknowledged_ms;               // monotonic
+    atomic_uint hold_count;
+    atomic_bool is_abandoned; // will never be complete: its task has failed or is being taken down
+    struct weir_mailbox *coordinator; // where the acknowledgement goes
+};
+
+// One hold is taken for the caller.
+struct weir_snapshot *weir_snapshot_create(const struct weir_barrier *barrier, uint32_t task_idx,
+                                           struct weir_mailbox *coordinator);
+void weir_snapshot_destroy(struct weir_snapshot *snapshot);
+
+void weir_snapshot_add_position(struct weir_snapshot *snapshot,
+                                const struct weir_position_entry *entry);
+
+// Any thread. The last release posts WEIR_MAIL_ACKNOWLEDGED, which then owns the snapshot.
+void weir_snapshot_hold(struct weir_snapshot *snapshot);
+void weir_snapshot_release(struct weir_snapshot *snapshot);
+
+// A release of one that can no longer become complete: the last one posts nothing and frees it.
+void weir_snapshot_abandon(struct weir_snapshot *snapshot);
+
+#endif

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+// See task.h. The way of a barrier through a task: the trigger arrives as mail between two batches
+// (on_trigger); the source notes its positions; every node of the chain has its barrier call in
+// order; the task's own hold on the snapshot is released. From then on rows belong to the next
+// epoch. Thread: the task's own, but for what task.h says.
+//
+// Invariants
+// 1. Mail is taken before input, so a trigger waits for at most one batch.
+// 2. After a final barrier nothing is read any more.
+// 3. The coordinator hears of a failure exactly once.
+#include "runtime/task.h"
+
+#include "runtime/base/failpoint.h"
+#include "runtime/base/log.h"
+
+#include <pthread.h>
+#include <stdio.h>
+
+enum { NAME_BYTES_MAX = 64 };
+
+struct weir_task {
+    uint32_t idx;
+    char name[NAME_BYTES_MAX];
+    struct weir_source *source;
+    uint32_t node_count;
+    struct weir_operator **nodes;
+    struct weir_mailbox *mailbox;
+    struct weir_mailbox *coordinator;
+    pthread_t thread;
+    bool has_thread;
+    bool is_input_done; // the source has said DONE
+    bool is_final;      // the final barrier has passed
+    bool is_stopped;    // told to end
+};
+
+struct weir_task *weir_task_create(uint32_t idx, const char *name, struct weir_source *source,
+                                   uint32_t node_count, struct weir_operator **nodes,
+                                   struct weir_mailbox *mailbox, struct weir_mailbox *coordinator)
+{
+    WEIR_ASSERT(node_count > 0 && nodes[0] == &source->op);
+    struct weir_task *task = weir_alloc_zero(sizeof *task);
+    task->idx = idx;
+    snprintf(task->name, sizeof task->name, "%s", name);
+    task->source = source;
+    task->node_count = node_count;
+    task->nodes = weir_alloc(node_count * sizeof *task->nodes);
+    memcpy(task->nodes, nodes, node_count * sizeof *task->nodes);
+    task->mailbox = mailbox;
+    task->coordinator = coordinator;
+    return task;
+}
+
+void weir_task_destroy(struct weir_task *task)
+{
+    if (task == NULL) {
+        return;
+    }
+    WEIR_ASSERT(!task->has_thread);
+    for (uint32_t i = task->node_count; i > 0; i--) {
+        task->nodes[i - 1]->ops->destroy(task->nodes[i - 1]);
+    }
+    weir_mailbox_destroy(task->mailbox, NULL);
+    free(task->nodes);
+    free(task);
+}
+
+uint32_t weir_task_idx(const struct weir_task *task)
+{
+    return task->idx;
+}
+
+const char *weir_task_name(const struct weir_task *task)
+{
+    return task->name;
+}
+
+struct weir_mailbox *weir_task_mailbox(struct weir_task *task)
+{
+    return task->mailbox;
+}
+
+uint64_t weir_task_activity(const struct weir_task *task)
+{
+    return atomic_load_explicit(&task->source->activity, memory_order_acquire);
+}
+
+static enum weir_status on_trigger(struct weir_task *task, const struct weir_barrier *barrier,
+                                   struct weir_error *error)
+{
+    WEIR_ASSERT(!task->is_final);
+    if (weir_failpoint("task.barrier")) {
+        return weir_error_set(error, WEIR_DOMAIN_RUNTIME, WEIR_ACTION_RECOVER,
+                              "failpoint task.barrier");
+    }
+    struct weir_snapshot *snapshot =
+        weir_snapshot_create(barrier, task->idx, task->coordinator);
+    task->source->ops->snapshot(task->source, snapshot);
+    for (uint32_t i = 0; i < task->node_count; i++) {
+        struct weir_operator *op = task->nodes[i];
+        if (op->ops->barrier != NULL &&
+            op->ops->barrier(op, barrier, snapshot, error) != WEIR_OK) {
+            weir_snapshot_abandon(snapshot);
+            return WEIR_ERROR;
+        }
+    }
+    task->is_final = barrier->type == WEIR_BARRIER_FINAL;
+    weir_snapshot_release(snapshot);
+    return WEIR_OK;
+}
+
+static enum weir_status take_mail(struct weir_task *task, struct weir_error *error)
+{
+    struct weir_mail mail;
+    while (!task->is_stopped && weir_mailbox_take(task->mailbox, &mail)) {
+        switch (mail.kind) {
+        case WEIR_MAIL_TRIGGER: {
+            struct weir_barrier barrier = {.number = mail.number,
+                                           .timestamp_ms = mail.timestamp_ms,
+                                           .type = (enum weir_barrier_type)mail.barrier_type};
+            if (on_trigger(task, &barrier, error) != WEIR_OK) {
+                return WEIR_ERROR;
+            }
+            break;
+        }
+        case WEIR_MAIL_COMMITTED:
+            for (uint32_t i = 0; i < task->node_count; i++) {
+                if (task->nodes[i]->ops->committed != NULL) {
+                    task->nodes[i]->ops->committed(task->nodes[i], mail.number);
+                }
+            }
+            break;
+        case WEIR_MAIL_STOP:
+            task->is_stopped = true;
+            break;
+        case WEIR_MAIL_ACKNOWLEDGED:
+        case WEIR_MAIL_FINISHED:
+        case WEIR_MAIL_FAILED:
+        case WEIR_MAIL_HANDLE_READY:
+        case WEIR_MAIL_MANIFEST_STORED:
+        case WEIR_MAIL_COMPLETE:
+        case WEIR_MAIL_REQUEST_STOP:
+        case WEIR_MAIL_REQUEST_REBUILD:
+            WEIR_ASSERT(!"mail that is not for a task");
+        }
+    }
+    return WEIR_OK;
+}
+
+// Lets every node try what it held back; false while one of them takes no input.
+static enum weir_status resume(struct weir_task *task, bool *is_open, struct weir_error *error)
+{
+    *is_open = true;
+    for (uint32_t i = 0; i < task->node_count; i++) {
+        struct weir_operator *op = task->nodes[i];
+        if (op->ops->resume != NULL && op->ops->resume(op, error) != WEIR_OK) {
+            return WEIR_ERROR;
+        }
+        *is_open = *is_open && !op->is_blocked;
+    }
+    return WEIR_OK;
+}
+
+static enum weir_step fail(struct weir_task *task, const struct weir_error *error)
+{
+    struct weir_error *copy = weir_alloc(sizeof *copy);
+    *copy = *error;
+    weir_error_context(copy, "task %s", task->name);
+    weir_mailbox_post(task->coordinator, &(struct weir_mail){.kind = WEIR_MAIL_FAILED,
+                                                             .task_idx = task->idx,
+                                                             .payload = copy});
+    return WEIR_STEP_FAILED;
+}
+
+enum weir_step weir_task_step(struct weir_task *task, struct weir_error *error)
+{
+    bool is_open = false;
+    if (take_mail(task, error) != WEIR_OK || resume(task, &is_open, error) != WEIR_OK) {
+        return fail(task, error);
+    }
+    if (task->is_stopped) {
+        return WEIR_STEP_DONE;
+    }
+    if (task->is_final || task->is_input_done || !is_open) {
+        return WEIR_STEP_IDLE;
+    }
+    enum weir_step step = task->source->ops->poll(task->source, error);
+    switch (step) {
+    case WEIR_STEP_MORE:
+    case WEIR_STEP_IDLE:
+        return step;
+    case WEIR_STEP_DONE:
+        task->is_input_done = true;
+        weir_mailbox_post(task->coordinator, &(struct weir_mail){.kind = WEIR_MAIL_FINISHED,
+                                                                 .task_idx = task->idx});
+        return WEIR_STEP_MORE;
+    case WEIR_STEP_FAILED:
+        return fail(task, error);
+    }
+    WEIR_ASSERT(!"unreachable");
+}
+
+static void *run(void *argument)
+{
+    struct weir_task *task = argument;
+    struct weir_error error;
+    for (;;) {
+        switch (weir_task_step(task, &error)) {
+        case WEIR_STEP_MORE:
+            break;
+        case WEIR_STEP_IDLE:
+            weir_mailbox_wait(task->mailbox, -1);
+            break;
+        case WEIR_STEP_DONE:
+        case WEIR_STEP_FAILED:
+            return NULL;
+        }
+    }
+}
+
+void weir_task_start(struct weir_task *task)
+{
+    int failed = pthread_create(&task->thread, NULL, run, task);
+    WEIR_ASSERT(failed == 0);
+    char thread_name[16];
+    snprintf(thread_name, sizeof thread_name, "task %u", task->idx);
+    pthread_setname_np(task->thread, thread_name);
+    task->has_thread = true;
+}
+
+void weir_task_join(struct weir_task *task)
+{
+    if (task->has_thread) {
+        pthread_join(task->thread, NULL);
+        task->has_thread = false;
+    }
+}

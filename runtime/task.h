@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// A task: a chain of operators and what feeds it, run by one thread. All of its work happens in
+// weir_task_step, first mail, then one bounded piece of input; the thread is only a loop around it
+// that parks when idle, and a test or the simulator steps the same code itself.
+#ifndef WEIR_RUNTIME_TASK_H
+#define WEIR_RUNTIME_TASK_H
+
+#include "runtime/base/clock.h"
+#include "runtime/mailbox.h"
+#include "runtime/operator.h"
+#include "runtime/snapshot.h"
+
+enum weir_step {
+    WEIR_STEP_MORE,   // there is more to do now
+    WEIR_STEP_IDLE,   // nothing until mail, data or a wake comes
+    WEIR_STEP_DONE,   // ended: final barrier passed and everything of it acknowledged
+    WEIR_STEP_FAILED, // the error says why; the coordinator has been told
+};
+
+// What feeds a source task. A source is the first node of its chain.
+struct weir_source;
+struct weir_source_ops {
+    // Reads once without blocking, and pushes at most one batch. MORE, IDLE, DONE (end of a
+    // bounded input: polled no more) or FAILED.
+    enum weir_step (*poll)(struct weir_source *source, struct weir_error *error);
+    // Adds the positions as they are now.
+    void (*snapshot)(struct weir_source *source, struct weir_snapshot *snapshot);
+};
+
+struct weir_source {
+    struct weir_operator op; // process is NULL; barrier, committed, destroy as in operator.h
+    const struct weir_source_ops *ops;
+    // Goes up whenever a position moves: an epoch in which no source moved is skipped. Written by
+    // the task, read by the coordinator.
+    _Atomic uint64_t activity;
+};
+
+struct weir_task;
+
+// The chain in order: inputs before the nodes they feed; node 0 is &source->op. The task takes over
+// all nodes and destroys them, last first. name is copied.
+struct weir_task *weir_task_create(uint32_t idx, const char *name, struct weir_source *source,
+                                   uint32_t node_count, struct weir_operator **nodes,
+                                   struct weir_mailbox *mailbox, struct weir_mailbox *coordinator);
+void weir_task_destroy(struct weir_task *task); // its thread has been joined
+
+uint32_t weir_task_idx(const struct weir_task *task);
+const char *weir_task_name(const struct weir_task *task);
+struct weir_mailbox *weir_task_mailbox(struct weir_task *task);
+uint64_t weir_task_activity(const struct weir_task *task); // any thread
+
+// One step. Thread: the task's.
+enum weir_step weir_task_step(struct weir_task *task, struct weir_error *error);
+
+void weir_task_start(struct weir_task *task); // creates the thread
+void weir_task_join(struct weir_task *task);
+
+#endif
