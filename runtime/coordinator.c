@@ -103,7 +103,7 @@ struct weir_coordinator *weir_coordinator_create(const struct weir_coordinator_c
     coordinator->next_number = config->first_number;
     coordinator->handle_ready_number = INT64_MIN;
     coordinator->last_trigger_ms = weir_now_ms(config->clock);
-    coordinator->last_end_ms = INT64_MIN;
+    coordinator->last_end_ms = coordinator->last_trigger_ms; // the claim was a commit
     coordinator->activity = weir_alloc_zero(config->task_count * sizeof *coordinator->activity);
     coordinator->is_finished =
         weir_alloc_zero(config->task_count * sizeof *coordinator->is_finished);
@@ -397,8 +397,7 @@ static int64_t trigger_periodic(struct weir_coordinator *coordinator, int64_t no
     switch (check(coordinator, WEIR_TRIGGER_PERIODIC, now_ms)) {
     case WEIR_TRIGGER_ALLOWED:
         if (is_quiet(coordinator) &&
-            now_ms - coordinator->last_end_ms < config->quiet_commit_ms &&
-            coordinator->last_end_ms != INT64_MIN) {
+            now_ms - coordinator->last_end_ms < config->quiet_commit_ms) {
             coordinator->last_trigger_ms = now_ms; // skipped: it would say nothing new
         } else {
             trigger(coordinator, WEIR_BARRIER_CHECKPOINT, now_ms);

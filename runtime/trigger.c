@@ -21,7 +21,7 @@ enum weir_trigger_refusal weir_trigger_check(const struct weir_trigger_state *st
         state->handle_ready_number < state->number + 1) {
         return WEIR_TRIGGER_TOO_MANY_PENDING;
     }
-    if (kind == WEIR_TRIGGER_PERIODIC && state->last_end_ms != INT64_MIN &&
+    if (kind == WEIR_TRIGGER_PERIODIC &&
         state->now_ms - state->last_end_ms < state->min_pause_ms) {
         return WEIR_TRIGGER_MIN_PAUSE;
     }

@@ -36,7 +36,7 @@ struct weir_trigger_state {
     int64_t number;               // that the checkpoint would have
     int64_t handle_ready_number;  // greatest epoch whose producer handle has begun
     int64_t now_ms;
-    int64_t last_end_ms; // of the last committed one; INT64_MIN: none yet
+    int64_t last_end_ms; // when the last commit was made
     int64_t min_pause_ms;
 };
 

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// See manifest.h. File: "weir-manifest <format> xxh3=<16 hex> bytes=<n>\n", then n bytes of JSON.
+#include "runtime/manifest.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/random.h>
+#include <xxhash.h>
+#include <yyjson.h>
+
+struct weir_attempt weir_attempt_random(void)
+{
+    uint8_t bytes[WEIR_ATTEMPT_BYTES];
+    ssize_t got = getrandom(bytes, sizeof bytes, 0);
+    WEIR_ASSERT(got == (ssize_t)sizeof bytes);
+    struct weir_attempt attempt;
+    for (size_t i = 0; i < sizeof bytes; i++) {
+        snprintf(attempt.text + 2 * i, 3, "%02x", bytes[i]);
+    }
+    return attempt;
+}
+
+static void encode_positions(const struct weir_manifest *manifest, yyjson_mut_doc *doc,
+                             yyjson_mut_val *root)
+{
+    yyjson_mut_val *list = yyjson_mut_obj_add_arr(doc, root, "positions");
+    for (uint32_t i = 0; i < manifest->position_count; i++) {
+        const struct weir_position_entry *entry = &manifest->positions[i].entry;
+        yyjson_mut_val *item = yyjson_mut_arr_add_obj(doc, list);
+        yyjson_mut_obj_add_str(doc, item, "table", entry->table);
+        yyjson_mut_obj_add_str(doc, item, "topic", entry->topic);
+        yyjson_mut_obj_add_str(doc, item, "topic_id", manifest->positions[i].topic_id);
+        yyjson_mut_obj_add_int(doc, item, "partition", entry->partition);
+        yyjson_mut_obj_add_int(doc, item, "offset", entry->offset);
+        yyjson_mut_obj_add_int(doc, item, "last_offset", entry->last_offset);
+        yyjson_mut_obj_add_int(doc, item, "last_timestamp_ms", entry->last_timestamp_ms);
+        yyjson_mut_obj_add_uint(doc, item, "last_crc32", entry->last_crc32);
+    }
+}
+
+void weir_manifest_encode(const struct weir_manifest *manifest, struct weir_buffer *out)
+{
+    yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
+    WEIR_ASSERT(doc != NULL);
+    yyjson_mut_val *root = yyjson_mut_obj(doc);
+    yyjson_mut_doc_set_root(doc, root);
+    yyjson_mut_obj_add_int(doc, root, "number", manifest->number);
+    yyjson_mut_obj_add_str(doc, root, "attempt", manifest->attempt.text);
+    yyjson_mut_obj_add_str(doc, root, "job_id", manifest->job_id);
+    yyjson_mut_obj_add_int(doc, root, "instance_id", manifest->instance_id);
+    yyjson_mut_obj_add_str(doc, root, "cluster_id", manifest->cluster_id);
+    yyjson_mut_obj_add_str(doc, root, "kind", manifest->kind);
+    yyjson_mut_obj_add_str(doc, root, "restore", manifest->restore);
+    yyjson_mut_obj_add_str(doc, root, "weir_version", manifest->weir_version);
+    yyjson_mut_obj_add_int(doc, root, "created_ms", manifest->created_ms);
+    yyjson_mut_obj_add_uint(doc, root, "parallelism", manifest->parallelism);
+    encode_positions(manifest, doc, root);
+    size_t body_size = 0;
+    char *body = yyjson_mut_write(doc, YYJSON_WRITE_PRETTY, &body_size);
+    WEIR_ASSERT(body != NULL);
+    weir_buffer_printf(out, "weir-manifest %d xxh3=%016" PRIx64 " bytes=%zu\n", WEIR_MANIFEST_FORMAT,
+                       (uint64_t)XXH3_64bits(body, body_size), body_size);
+    weir_buffer_append(out, body, body_size);
+    free(body);
+    yyjson_mut_doc_free(doc);
+}
+
+static enum weir_status damaged(struct weir_error *error, const char *name, const char *what)
+{
+    return weir_error_set(error, WEIR_DOMAIN_STORE, WEIR_ACTION_REFUSE, "%s is damaged: %s", name,
+                          what);
+}
+
+// Reads one member; a missing or mistyped one clears *is_good.
+static const char *get_text(yyjson_val *object, const char *name, struct weir_arena *arena,
+                            bool *is_good)
+{
+    yyjson_val *value = yyjson_obj_get(object, name);
+    if (!yyjson_is_str(value)) {
+        *is_good = false;
+        return "";
+    }
+    return weir_arena_strdup(arena, yyjson_get_str(value));
+}
+
+static int64_t get_int(yyjson_val *object, const char *name, bool *is_good)
+{
+    yyjson_val *value = yyjson_obj_get(object, name);
+    if (!yyjson_is_int(value)) {
+        *is_good = false;
+        return 0;
+    }
+    return yyjson_get_sint(value);
+}
+
+static void decode_positions(yyjson_val *root, struct weir_arena *arena,
+                             struct weir_manifest *manifest, bool *is_good)
+{
+    yyjson_val *list = yyjson_obj_get(root, "positions");
+    if (!yyjson_is_arr(list)) {
+        *is_good = false;
+        return;
+    }
+    manifest->position_count = (uint32_t)yyjson_arr_size(list);
+    struct weir_manifest_position *positions =
+        weir_arena_alloc_zero(arena, manifest->position_count * sizeof *positions);
+    size_t idx;
+    size_t max;
+    yyjson_val *item;
+    yyjson_arr_foreach(list, idx, max, item)
+    {
+        struct weir_position_entry *entry = &positions[idx].entry;
+        entry->table = get_text(item, "table", arena, is_good);
+        entry->topic = get_text(item, "topic", arena, is_good);
+        positions[idx].topic_id = get_text(item, "topic_id", arena, is_good);
+        entry->partition = (int32_t)get_int(item, "partition", is_good);
+        entry->offset = get_int(item, "offset", is_good);
+        entry->last_offset = get_int(item, "last_offset", is_good);
+        entry->last_timestamp_ms = get_int(item, "last_timestamp_ms", is_good);
+        entry->last_crc32 = (uint32_t)get_int(item, "last_crc32", is_good);
+    }
+    manifest->positions = positions;
+}
+
+static bool decode_body(yyjson_val *root, struct weir_arena *arena, struct weir_manifest *manifest)
+{
+    bool is_good = true;
+    *manifest = (struct weir_manifest){
+        .number = get_int(root, "number", &is_good),
+        .job_id = get_text(root, "job_id", arena, &is_good),
+        .instance_id = (int32_t)get_int(root, "instance_id", &is_good),
+        .cluster_id = get_text(root, "cluster_id", arena, &is_good),
+        .kind = get_text(root, "kind", arena, &is_good),
+        .restore = get_text(root, "restore", arena, &is_good),
+        .weir_version = get_text(root, "weir_version", arena, &is_good),
+        .created_ms = get_int(root, "created_ms", &is_good),
+        .parallelism = (uint32_t)get_int(root, "parallelism", &is_good),
+    };
+    const char *attempt = get_text(root, "attempt", arena, &is_good);
+    is_good = is_good && strlen(attempt) < sizeof manifest->attempt.text;
+    if (is_good) {
+        strcpy(manifest->attempt.text, attempt);
+    }
+    decode_positions(root, arena, manifest, &is_good);
+    return is_good;
+}
+
+// Splits the head line off and checks format, length and checksum.
+static enum weir_status check_head(const char *name, struct weir_view bytes, struct weir_view *body,
+                                   struct weir_error *error)
+{
+    const char *line_end = memchr(bytes.data, '\n', bytes.size_bytes < 128 ? bytes.size_bytes : 128);
+    char line[129];
+    int format = 0;
+    uint64_t checksum = 0;
+    size_t size_bytes = 0;
+    if (line_end == NULL) {
+        return damaged(error, name, bytes.size_bytes == 0 ? "it is empty" : "no head line");
+    }
+    memcpy(line, bytes.data, (size_t)(line_end - bytes.data));
+    line[line_end - bytes.data] = '\0';
+    if (sscanf(line, "weir-manifest %d xxh3=%16" SCNx64 " bytes=%zu", &format, &checksum,
+               &size_bytes) < 1) {
+        return damaged(error, name, "its head line is not that of a manifest");
+    }
+    if (format > WEIR_MANIFEST_FORMAT) {
+        return weir_error_set(error, WEIR_DOMAIN_STORE, WEIR_ACTION_REFUSE,
+                              "%s has format %d, this weir reads up to %d: it was written by a newer "
+                              "weir; start that one",
+                              name, format, WEIR_MANIFEST_FORMAT);
+    }
+    body->data = line_end + 1;
+    body->size_bytes = bytes.size_bytes - (size_t)(line_end + 1 - bytes.data);
+    if (body->size_bytes != size_bytes) {
+        return weir_error_set(error, WEIR_DOMAIN_STORE, WEIR_ACTION_REFUSE,
+                              "%s is damaged: %zu bytes behind its head line, expected %zu", name,
+                              body->size_bytes, size_bytes);
+    }
+    uint64_t found = XXH3_64bits(body->data, body->size_bytes);
+    if (found != checksum) {
+        return weir_error_set(error, WEIR_DOMAIN_STORE, WEIR_ACTION_REFUSE,
+                              "%s is damaged: its checksum is %016" PRIx64 ", expected %016" PRIx64,
+                              name, found, checksum);
+    }
+    return WEIR_OK;
+}
+
+enum weir_status weir_manifest_decode(const char *name, struct weir_view bytes,
+                                      struct weir_arena *arena, struct weir_manifest *manifest,
+                                      struct weir_error *error)
+{
+    struct weir_view body;
+    if (check_head(name, bytes, &body, error) != WEIR_OK) {
+        return WEIR_ERROR;
+    }
+    yyjson_doc *doc = yyjson_read(body.data, body.size_bytes, 0);
+    bool is_good = doc != NULL && yyjson_is_obj(yyjson_doc_get_root(doc)) &&
+                   decode_body(yyjson_doc_get_root(doc), arena, manifest);
+    yyjson_doc_free(doc);
+    return is_good ? WEIR_OK : damaged(error, name, "its checksum is right but members are missing");
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// The manifest of a checkpoint: one small checksummed file that says what checkpoint n consists of.
+// It is durable before the transaction that points at it commits. Text, so that an operator can
+// read it: a head line with format, checksum and length, then JSON.
+#ifndef WEIR_RUNTIME_MANIFEST_H
+#define WEIR_RUNTIME_MANIFEST_H
+
+#include "runtime/base/limits.h"
+#include "runtime/snapshot.h"
+
+enum { WEIR_MANIFEST_FORMAT = 1 };
+
+// An attempt: one life of one owner, from recovery to recovery. Hex, NUL-terminated.
+struct weir_attempt {
+    char text[2 * WEIR_ATTEMPT_BYTES + 1];
+};
+
+struct weir_attempt weir_attempt_random(void);
+static inline bool weir_attempt_equal(const struct weir_attempt *a, const struct weir_attempt *b)
+{
+    return strcmp(a->text, b->text) == 0;
+}
+
+struct weir_manifest_position {
+    struct weir_position_entry entry;
+    const char *topic_id; // "" where the client cannot tell
+};
+
+struct weir_manifest {
+    int64_t number;
+    struct weir_attempt attempt; // who wrote it
+    const char *job_id;
+    int32_t instance_id;
+    const char *cluster_id;
+    const char *kind;        // "start", "checkpoint", "savepoint", "final"
+    const char *restore;     // WEIR_RESTORE of the run that made it: not obeyed twice
+    const char *weir_version;
+    int64_t created_ms; // Unix epoch
+    uint32_t parallelism;
+    uint32_t position_count;
+    const struct weir_manifest_position *positions;
+};
+
+// Appends the file's bytes.
+void weir_manifest_encode(const struct weir_manifest *manifest, struct weir_buffer *out);
+
+// Error (domain STORE, REFUSE): cut, flipped, not a manifest, of a newer format; says which, with
+// expected and found values. Strings go to the arena. `name` is for the message.
+enum weir_status weir_manifest_decode(const char *name, struct weir_view bytes,
+                                      struct weir_arena *arena, struct weir_manifest *manifest,
+                                      struct weir_error *error);
+
+#endif

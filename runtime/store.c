@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: Apache-2.0
+// See store.h. Names: manifest-<number, 20 digits>-<attempt>.json and owner; what ends in .tmp is a
+// write that a crash cut short and is removed by the next owner.
+//
+// Invariants
+// 1. A file under its final name is complete and durable.
+// 2. Nothing is written under a name that another attempt could use (the attempt is in the name).
+#include "runtime/store.h"
+
+#include "runtime/base/failpoint.h"
+#include "runtime/base/log.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { PATH_BYTES_MAX = 4096, FILE_BYTES_MAX = 256 << 20 };
+
+struct weir_store {
+    char path[PATH_BYTES_MAX - 256];
+};
+
+static enum weir_status io_error(struct weir_error *error, enum weir_error_action action,
+                                 const char *what, const char *path)
+{
+    return weir_error_set(error, WEIR_DOMAIN_STORE, action, "checkpoint store: cannot %s %s: %s",
+                          what, path, strerror(errno));
+}
+
+static enum weir_status make_folders(const char *path, struct weir_error *error)
+{
+    char part[PATH_BYTES_MAX];
+    snprintf(part, sizeof part, "%s", path);
+    for (char *slash = strchr(part + 1, '/');; slash = strchr(slash + 1, '/')) {
+        if (slash != NULL) {
+            *slash = '\0';
+        }
+        if (mkdir(part, 0750) != 0 && errno != EEXIST) {
+            return io_error(error, WEIR_ACTION_REFUSE, "make the folder", part);
+        }
+        if (slash == NULL) {
+            return WEIR_OK;
+        }
+        *slash = '/';
+    }
+}
+
+enum weir_status weir_store_open_read_only(const char *dir, const char *job_id,
+                                           int32_t instance_id, struct weir_store **store,
+                                           struct weir_error *error)
+{
+    struct weir_store *opened = weir_alloc_zero(sizeof *opened);
+    int size =
+        snprintf(opened->path, sizeof opened->path, "%s/%s/%" PRId32, dir, job_id, instance_id);
+    if (size < 0 || (size_t)size >= sizeof opened->path) {
+        free(opened);
+        return weir_error_set(error, WEIR_DOMAIN_STORE, WEIR_ACTION_REFUSE,
+                              "checkpoint store: the path %s/%s is too long", dir, job_id);
+    }
+    *store = opened;
+    return WEIR_OK;
+}
+
+enum weir_status weir_store_open(const char *dir, const char *job_id, int32_t instance_id,
+                                 struct weir_store **store, struct weir_error *error)
+{
+    if (weir_store_open_read_only(dir, job_id, instance_id, store, error) != WEIR_OK) {
+        return WEIR_ERROR;
+    }
+    if (make_folders((*store)->path, error) != WEIR_OK) {
+        weir_store_close(*store);
+        *store = NULL;
+        return WEIR_ERROR;
+    }
+    return WEIR_OK;
+}
+
+void weir_store_close(struct weir_store *store)
+{
+    free(store);
+}
+
+const char *weir_store_path(const struct weir_store *store)
+{
+    return store->path;
+}
+
+static void manifest_path(const struct weir_store *store, int64_t number,
+                          const struct weir_attempt *attempt, char *path)
+{
+    snprintf(path, PATH_BYTES_MAX, "%s/manifest-%020" PRId64 "-%s.json", store->path, number,
+             attempt->text);
+}
+
+static bool parse_name(const char *name, struct weir_store_entry *entry)
+{
+    int end = 0;
+    char attempt[2 * WEIR_ATTEMPT_BYTES + 1];
+    static_assert(2 * WEIR_ATTEMPT_BYTES == 16, "the width in the format below");
+    if (sscanf(name, "manifest-%20" SCNd64 "-%16[0-9a-f].json%n", &entry->number, attempt, &end) !=
+            2 ||
+        end == 0 || name[end] != '\0') {
+        return false;
+    }
+    strcpy(entry->attempt.text, attempt);
+    return true;
+}
+
+static int compare_entries(const void *left, const void *right)
+{
+    const struct weir_store_entry *a = left;
+    const struct weir_store_entry *b = right;
+    if (a->number != b->number) {
+        return a->number < b->number ? -1 : 1;
+    }
+    return a->modified_ms < b->modified_ms ? -1 : a->modified_ms > b->modified_ms;
+}
+
+enum weir_status weir_store_list(struct weir_store *store, struct weir_arena *arena,
+                                 struct weir_store_entry **entries, uint32_t *entry_count,
+                                 struct weir_error *error)
+{
+    *entries = NULL;
+    *entry_count = 0;
+    DIR *folder = opendir(store->path);
+    if (folder == NULL) {
+        return errno == ENOENT ? WEIR_OK
+                               : io_error(error, WEIR_ACTION_REFUSE, "list", store->path);
+    }
+    for (struct dirent *found = readdir(folder); found != NULL; found = readdir(folder)) {
+        struct weir_store_entry entry;
+        struct stat info;
+        if (!parse_name(found->d_name, &entry) ||
+            fstatat(dirfd(folder), found->d_name, &info, 0) != 0) {
+            continue;
+        }
+        entry.modified_ms = (int64_t)info.st_mtim.tv_sec * 1000 + info.st_mtim.tv_nsec / 1000000;
+        *entries = weir_arena_realloc(arena, *entries, *entry_count * sizeof **entries,
+                                      (*entry_count + 1) * sizeof **entries);
+        (*entries)[(*entry_count)++] = entry;
+    }
+    closedir(folder);
+    if (*entry_count > 0) {
+        qsort(*entries, *entry_count, sizeof **entries, compare_entries);
+    }
+    return WEIR_OK;
+}
+
+// Reads a whole file; false with errno set.
+static bool read_file(const char *path, struct weir_buffer *out)
+{
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) {
+        return false;
+    }
+    ssize_t got;
+    do {
+        got = read(file, weir_buffer_reserve(out, 65536), 65536);
+        out->size_bytes += got > 0 ? (size_t)got : 0;
+    } while ((got > 0 && out->size_bytes < FILE_BYTES_MAX) || (got < 0 && errno == EINTR));
+    int saved = errno;
+    close(file);
+    errno = saved;
+    return got == 0;
+}
+
+enum weir_status weir_store_read_manifest(struct weir_store *store, int64_t number,
+                                          const struct weir_attempt *attempt,
+                                          struct weir_arena *arena, struct weir_manifest *manifest,
+                                          bool *is_missing, struct weir_error *error)
+{
+    char path[PATH_BYTES_MAX];
+    manifest_path(store, number, attempt, path);
+    struct weir_buffer bytes = {0};
+    enum weir_status status;
+    *is_missing = false;
+    if (!read_file(path, &bytes)) {
+        *is_missing = errno == ENOENT;
+        status = io_error(error, WEIR_ACTION_REFUSE, "read", path);
+    } else {
+        struct weir_view view = {.data = bytes.data, .size_bytes = bytes.size_bytes};
+        status = weir_manifest_decode(path, view, arena, manifest, error);
+    }
+    if (status == WEIR_OK &&
+        (manifest->number != number || !weir_attempt_equal(&manifest->attempt, attempt))) {
+        status = weir_error_set(error, WEIR_DOMAIN_STORE, WEIR_ACTION_REFUSE,
+                                "%s holds checkpoint %" PRId64 " of attempt %s: the file was renamed",
+                                path, manifest->number, manifest->attempt.text);
+    }
+    weir_buffer_deinit(&bytes);
+    return status;
+}
+
+static bool write_all(int file, const char *data, size_t size_bytes)
+{
+    while (size_bytes > 0) {
+        ssize_t written = write(file, data, size_bytes);
+        if (written < 0 && errno == EINTR) {
+            continue;
+        }
+        if (written <= 0) {
+            return false;
+        }
+        data += written;
+        size_bytes -= (size_t)written;
+    }
+    return true;
+}
+
+static enum weir_status sync_folder(const char *path, struct weir_error *error)
+{
+    int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0 || fsync(folder) != 0) {
+        enum weir_status status = io_error(error, WEIR_ACTION_RECOVER, "sync the folder", path);
+        if (folder >= 0) {
+            close(folder);
+        }
+        return status;
+    }
+    close(folder);
+    return WEIR_OK;
+}
+
+// Temporary file, fsync, rename, fsync of the folder.
+static enum weir_status write_durably(struct weir_store *store, const char *path,
+                                      struct weir_view bytes, struct weir_error *error)
+{
+    char temporary[PATH_BYTES_MAX + 8];
+    snprintf(temporary, sizeof temporary, "%s.tmp", path);
+    int file = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0640);
+    if (file < 0) {
+        return io_error(error, WEIR_ACTION_RECOVER, "create", temporary);
+    }
+    bool is_written = !weir_failpoint("store.write") &&
+                      write_all(file, bytes.data, bytes.size_bytes) && fsync(file) == 0;
+    int saved = errno;
+    close(file);
+    errno = saved;
+    if (!is_written) {
+        enum weir_status status = io_error(error, WEIR_ACTION_RECOVER, "write", temporary);
+        unlink(temporary);
+        return status;
+    }
+    weir_failpoint("store.written");
+    if (rename(temporary, path) != 0) {
+        return io_error(error, WEIR_ACTION_RECOVER, "rename", temporary);
+    }
+    weir_failpoint("store.renamed");
+    return sync_folder(store->path, error);
+}
+
+enum weir_status weir_store_write_manifest(struct weir_store *store,
+                                           const struct weir_manifest *manifest,
+                                           struct weir_error *error)
+{
+    char path[PATH_BYTES_MAX];
+    manifest_path(store, manifest->number, &manifest->attempt, path);
+    struct weir_buffer bytes = {0};
+    weir_manifest_encode(manifest, &bytes);
+    struct weir_view view = {.data = bytes.data, .size_bytes = bytes.size_bytes};
+    enum weir_status status = write_durably(store, path, view, error);
+    weir_buffer_deinit(&bytes);
+    return status;
+}
+
+enum weir_status weir_store_set_owner(struct weir_store *store, const struct weir_attempt *owner,
+                                      struct weir_error *error)
+{
+    char path[PATH_BYTES_MAX];
+    snprintf(path, sizeof path, "%s/owner", store->path);
+    return write_durably(store, path, weir_view_of(owner->text), error);
+}
+
+enum weir_status weir_store_check_owner(struct weir_store *store,
+                                        const struct weir_attempt *owner, struct weir_error *error)
+{
+    char path[PATH_BYTES_MAX];
+    snprintf(path, sizeof path, "%s/owner", store->path);
+    struct weir_buffer bytes = {0};
+    enum weir_status status = WEIR_OK;
+    if (!read_file(path, &bytes)) {
+        status = io_error(error, WEIR_ACTION_RECOVER, "read", path);
+    } else if (strcmp(weir_buffer_text(&bytes), owner->text) != 0) {
+        status = weir_error_set(error, WEIR_DOMAIN_STORE, WEIR_ACTION_FENCED,
+                                "checkpoint store %s was taken over by attempt %s", store->path,
+                                weir_buffer_text(&bytes));
+    }
+    weir_buffer_deinit(&bytes);
+    return status;
+}
+
+void weir_store_delete_manifest(struct weir_store *store, const struct weir_store_entry *entry)
+{
+    char path[PATH_BYTES_MAX];
+    manifest_path(store, entry->number, &entry->attempt, path);
+    if (unlink(path) != 0 && errno != ENOENT) {
+        weir_log(WEIR_LOG_WARN, "checkpoint store: cannot delete %s: %s", path, strerror(errno));
+    }
+}
+
+void weir_store_delete_temporaries(struct weir_store *store)
+{
+    DIR *folder = opendir(store->path);
+    if (folder == NULL) {
+        return;
+    }
+    for (struct dirent *found = readdir(folder); found != NULL; found = readdir(folder)) {
+        size_t size = strlen(found->d_name);
+        if (size > 4 && strcmp(found->d_name + size - 4, ".tmp") == 0) {
+            unlinkat(dirfd(folder), found->d_name, 0);
+        }
+    }
+    closedir(folder);
+}
+
+void weir_retention_select(const struct weir_store_entry *entries, uint32_t entry_count,
+                           int64_t number, const struct weir_attempt *attempt, uint32_t retained,
+                           int64_t now_ms, int64_t young_ms, bool at_start, bool *is_deleted)
+{
+    for (uint32_t i = 0; i < entry_count; i++) {
+        const struct weir_store_entry *entry = &entries[i];
+        bool is_committed_one =
+            entry->number == number && weir_attempt_equal(&entry->attempt, attempt);
+        if (entry->number >= number) {
+            is_deleted[i] = at_start && !is_committed_one;
+        } else {
+            is_deleted[i] = entry->number <= number - (int64_t)retained &&
+                            now_ms - entry->modified_ms >= young_ms;
+        }
+    }
+}
