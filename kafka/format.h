@@ -14,7 +14,7 @@
 struct weir_bad_record {
     uint32_t record_idx;
     enum weir_row_error_reason reason; // decode or constraint
-    const char *message; // in the arena; names the column where there is one
+    const char *message;               // in the arena; names the column where there is one
 };
 
 // What a run of records has become. Everything is in the arena that decode was given, or points

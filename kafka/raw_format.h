@@ -12,7 +12,6 @@
 struct weir_decoder *weir_raw_decoder_create(const struct weir_schema *schema);
 
 // Column column_idx of the schema, which lives as long as the encoder. Never NULL.
-struct weir_encoder *weir_raw_encoder_create(const struct weir_schema *schema,
-                                             uint32_t column_idx);
+struct weir_encoder *weir_raw_encoder_create(const struct weir_schema *schema, uint32_t column_idx);
 
 #endif
