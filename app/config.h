@@ -6,7 +6,8 @@
 #ifndef WEIR_APP_CONFIG_H
 #define WEIR_APP_CONFIG_H
 
-#include "app/faults.h"
+#include "app/fault_list.h"
+#include "app/secret.h"
 #include "kafka/client.h"
 #include "runtime/base/log.h"
 #include "runtime/base/memory.h"
@@ -59,8 +60,11 @@ struct weir_config {
     uint32_t restart_attempts_max;
     int64_t restart_backoff_ms;
     int64_t restart_backoff_max_ms;
-    const char *http_listen; // "": off
-    const char *http_token;  // NULL: none
+    const char *http_listen;     // "": off
+    const char *http_token;      // NULL: none
+    const char *schema_registry; // NULL: none, like the two that follow
+    const char *schema_registry_username;
+    const char *schema_registry_password;
     enum weir_log_level log_level;
     enum weir_log_format log_format;
     const char *failpoints; // NULL: none
@@ -68,6 +72,7 @@ struct weir_config {
     // Properties of the Kafka client, in librdkafka's spelling, checked by name and value;
     // bootstrap.servers is among the first ones. transaction.timeout.ms is in none of the lists:
     // it is the number below, given by the operator or computed.
+    const char *bootstrap_servers;
     uint32_t property_count; // both sides
     const struct weir_property *properties;
     uint32_t consumer_property_count;
@@ -81,8 +86,7 @@ struct weir_config {
     const struct weir_setting *settings;
     uint32_t notice_count; // what a run warns about at its start, a line each
     const char **notices;
-    uint32_t secret_count; // values that no output may show; for weir_secrets_mask
-    const char **secrets;
+    struct weir_secrets secrets; // what no output may show
 };
 
 struct weir_config_input {
@@ -96,7 +100,7 @@ struct weir_config_input {
 // one fault was added; fields without fault, settings and secrets are filled all the same.
 // May block on reading the files that variables name.
 enum weir_status weir_config_load(const struct weir_config_input *input, struct weir_arena *arena,
-                                  struct weir_config *config, struct weir_faults *faults);
+                                  struct weir_config *config, struct weir_fault_list *faults);
 
 // design, section 2 (time-outs): (interval + time-out) × (concurrent + 1) + 30 s, at least 90 s.
 int64_t weir_transaction_timeout_ms(int64_t checkpoint_interval_ms, int64_t checkpoint_timeout_ms,

@@ -14,13 +14,28 @@
 // Whether a variable, a property of the Kafka client or a table option of that name holds a secret.
 bool weir_name_is_secret(const char *name);
 
-// The user and password of a URL ("https://user:pw@host"): their place in `text`, without the '@'.
-// False: it has none.
-bool weir_url_credentials(const char *text, const char **begin, size_t *size_bytes);
+// The values that were found to be secret.
+struct weir_secrets {
+    struct weir_arena *arena; // texts and the list live here
+    uint32_t count;
+    uint32_t capacity;
+    const char **texts;
+};
+
+void weir_secrets_init(struct weir_secrets *secrets, struct weir_arena *arena);
+void weir_secrets_add(struct weir_secrets *secrets, const char *text);
+
+// Adds what a text that is no secret as a whole carries with it: users and passwords of URLs, as
+// written and with %XX decoded, and what stands in quotes behind a secret's name and '=' or ':'
+// (options of a table in SQL).
+void weir_secrets_add_from_text(struct weir_secrets *secrets, const char *text);
 
 // Appends `text` with every secret in it replaced by the mask. Secrets shorter than four bytes are
 // not looked for: they would tear holes into every message.
-void weir_secrets_mask(const char *text, uint32_t secret_count, const char *const *secrets,
+void weir_secrets_mask(const struct weir_secrets *secrets, const char *text,
                        struct weir_buffer *out);
+
+// Appends `text` with control characters, newlines among them, written as escapes.
+void weir_append_escaped(struct weir_buffer *out, const char *text);
 
 #endif

@@ -11,6 +11,55 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define NO_GROUP "partitions are assigned by weir itself, no group is joined"
+#define COMMITS "positions are committed in the transaction of each checkpoint"
+#define KEEPS_ORDER "rows would be lost, doubled or reordered with another value"
+#define DEADLINES "the transaction's time-out decides (transaction.timeout.ms)"
+
+const struct weir_rdkafka_owned weir_rdkafka_owned[] = {
+    {"group.id", "it is the job id (WEIR_JOB_ID)"},
+    {"group.instance.id", NO_GROUP},
+    {"group.protocol", NO_GROUP},
+    {"group.protocol.type", NO_GROUP},
+    {"group.remote.assignor", NO_GROUP},
+    {"partition.assignment.strategy", NO_GROUP},
+    {"transactional.id", "it is made from the job id (WEIR_JOB_ID)"},
+    {"enable.auto.commit", COMMITS},
+    {"auto.commit.enable", COMMITS},
+    {"auto.commit.interval.ms", COMMITS},
+    {"enable.auto.offset.store", COMMITS},
+    {"offset.store.method", COMMITS},
+    {"offset.store.path", COMMITS},
+    {"offset.store.sync.interval.ms", COMMITS},
+    {"auto.offset.reset", "reading begins at the committed position, else at WEIR_START or the "
+                          "table's start"},
+    {"isolation.level", "only committed records are read"},
+    {"enable.partition.eof", "time and bounded runs need to know where a partition ends"},
+    {"enable.idempotence", KEEPS_ORDER},
+    {"acks", KEEPS_ORDER},
+    {"request.required.acks", KEEPS_ORDER},
+    {"retries", KEEPS_ORDER},
+    {"message.send.max.retries", KEEPS_ORDER},
+    {"max.in.flight.requests.per.connection", KEEPS_ORDER},
+    {"max.in.flight", KEEPS_ORDER},
+    {"queuing.strategy", KEEPS_ORDER},
+    {"message.timeout.ms", DEADLINES},
+    {"delivery.timeout.ms", DEADLINES},
+    {"request.timeout.ms", DEADLINES},
+    {"partitioner", "the partition follows from the key as in Kafka's Java client (murmur2)"},
+    {"delivery.report.only.error", "every delivery is counted"},
+    {"enabled_events", "every delivery is counted"},
+    {"log.queue", "the client's messages go to weir's log"},
+    {"allow.auto.create.topics",
+     "a missing topic is refused, or made as its table's partitions and "
+     "replicas say"},
+    {"metadata.broker.list", "it is WEIR_KAFKA_BOOTSTRAP_SERVERS"},
+    {"test.mock.num.brokers", "it would put brokers of its own, which keep nothing, in place of "
+                              "yours"},
+};
+
+const uint32_t weir_rdkafka_owned_count = sizeof weir_rdkafka_owned / sizeof weir_rdkafka_owned[0];
+
 // Cuts the next column off `*row`, without the blanks around it. NULL: no column is left.
 static char *take_column(char **row)
 {
@@ -74,8 +123,8 @@ static bool is_listed(const struct weir_rdkafka_property *list, uint32_t count, 
     return false;
 }
 
-uint32_t weir_rdkafka_property_list(struct weir_arena *arena,
-                                    const struct weir_rdkafka_property **properties)
+uint32_t weir_rdkafka_known_properties(struct weir_arena *arena,
+                                       const struct weir_rdkafka_property **properties)
 {
     char *text = NULL;
     size_t text_bytes = 0;

@@ -19,8 +19,18 @@ struct weir_rdkafka_property {
 
 // All properties that can be written as text (callbacks and pointers cannot), of handles and of
 // topics, each name once, as the linked librdkafka lists them. The list lives in the arena.
-uint32_t weir_rdkafka_property_list(struct weir_arena *arena,
-                                    const struct weir_rdkafka_property **properties);
+uint32_t weir_rdkafka_known_properties(struct weir_arena *arena,
+                                       const struct weir_rdkafka_property **properties);
+
+// A property that no operator may set, because a promise of weir hangs on it, and the reason, which
+// reads on after "weir sets it itself: ".
+struct weir_rdkafka_owned {
+    const char *name; // aliases have entries of their own
+    const char *reason;
+};
+
+extern const struct weir_rdkafka_owned weir_rdkafka_owned[];
+extern const uint32_t weir_rdkafka_owned_count;
 
 // Would librdkafka take that value? The error is its own wording, which may quote the value: not to
 // be shown where the value is a secret. Properties are looked at one by one; what only fails

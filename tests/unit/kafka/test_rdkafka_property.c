@@ -72,6 +72,26 @@ static void test_list_leaves_out_what_is_no_text(void **state)
     assert_null(find("default_topic_conf"));
 }
 
+// An operator must not get round an owned property by its other name.
+static void test_owned_has_every_alias(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < list_count; i++) {
+        bool is_name_owned = false;
+        bool is_alias_owned = false;
+        for (uint32_t k = 0; k < weir_rdkafka_owned_count; k++) {
+            is_name_owned |= strcmp(weir_rdkafka_owned[k].name, list[i].name) == 0;
+            is_alias_owned |= list[i].alias_of != NULL &&
+                              strcmp(weir_rdkafka_owned[k].name, list[i].alias_of) == 0;
+        }
+        // The one alias by which the brokers may be given.
+        bool is_allowed = strcmp(list[i].name, "bootstrap.servers") == 0;
+        if (is_alias_owned && !is_name_owned && !is_allowed) {
+            fail_msg("%s is missing among the owned ones", list[i].name);
+        }
+    }
+}
+
 static void test_check_asks_the_client(void **state)
 {
     (void)state;
@@ -92,10 +112,11 @@ int main(void)
         cmocka_unit_test(test_list_holds_properties_of_topics_and_with_underscores),
         cmocka_unit_test(test_list_prefers_handles_to_topics),
         cmocka_unit_test(test_list_leaves_out_what_is_no_text),
+        cmocka_unit_test(test_owned_has_every_alias),
         cmocka_unit_test(test_check_asks_the_client),
     };
     struct weir_arena *arena = weir_arena_create(65536);
-    list_count = weir_rdkafka_property_list(arena, &list);
+    list_count = weir_rdkafka_known_properties(arena, &list);
     int failed_count = cmocka_run_group_tests(tests, NULL, NULL);
     weir_arena_destroy(arena);
     return failed_count;
