@@ -32,6 +32,7 @@ static void encode_positions(const struct weir_manifest *manifest, yyjson_mut_do
         yyjson_mut_obj_add_str(doc, item, "topic_id", manifest->positions[i].topic_id);
         yyjson_mut_obj_add_int(doc, item, "partition", entry->partition);
         yyjson_mut_obj_add_int(doc, item, "offset", entry->offset);
+        yyjson_mut_obj_add_int(doc, item, "end_offset", entry->end_offset);
         yyjson_mut_obj_add_int(doc, item, "last_offset", entry->last_offset);
         yyjson_mut_obj_add_int(doc, item, "last_timestamp_ms", entry->last_timestamp_ms);
         yyjson_mut_obj_add_uint(doc, item, "last_crc32", entry->last_crc32);
@@ -115,6 +116,7 @@ static void decode_positions(yyjson_val *root, struct weir_arena *arena,
         positions[idx].topic_id = get_text(item, "topic_id", arena, is_good);
         entry->partition = (int32_t)get_int(item, "partition", is_good);
         entry->offset = get_int(item, "offset", is_good);
+        entry->end_offset = get_int(item, "end_offset", is_good);
         entry->last_offset = get_int(item, "last_offset", is_good);
         entry->last_timestamp_ms = get_int(item, "last_timestamp_ms", is_good);
         entry->last_crc32 = (uint32_t)get_int(item, "last_crc32", is_good);

@@ -68,6 +68,8 @@ struct weir_operator {
     struct weir_row_error_policy *row_errors; // where rows that fail go
     // Set by process when the chain must not be given more until the task is woken: back-pressure.
     bool is_blocked;
+    // Something is held back: resume is called again within milliseconds even without a wake.
+    bool is_waiting;
 };
 
 // Pushes a batch to every node behind. A node may narrow selected/columns in its own struct copy,

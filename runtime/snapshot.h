@@ -16,6 +16,7 @@ struct weir_position_entry {
     const char *topic;
     int32_t partition;
     int64_t offset;            // the next record to read
+    int64_t end_offset;        // a bounded run reads up to here; -1: no end
     int64_t last_offset;       // the last record read, -1: none yet
     int64_t last_timestamp_ms; // of that record
     uint32_t last_crc32;       // zlib's, over key then value

@@ -16,7 +16,7 @@
 #include <pthread.h>
 #include <stdio.h>
 
-enum { NAME_BYTES_MAX = 64 };
+enum { NAME_BYTES_MAX = 64, WAITING_POLL_MS = 5 };
 
 struct weir_task {
     uint32_t idx;
@@ -31,6 +31,7 @@ struct weir_task {
     bool is_input_done; // the source has said DONE
     bool is_final;      // the final barrier has passed
     bool is_stopped;    // told to end
+    bool is_waiting;    // a node holds something back: look again soon
 };
 
 struct weir_task *weir_task_create(uint32_t idx, const char *name, struct weir_source *source,
@@ -150,12 +151,14 @@ static enum weir_status take_mail(struct weir_task *task, struct weir_error *err
 static enum weir_status resume(struct weir_task *task, bool *is_open, struct weir_error *error)
 {
     *is_open = true;
+    task->is_waiting = false;
     for (uint32_t i = 0; i < task->node_count; i++) {
         struct weir_operator *op = task->nodes[i];
         if (op->ops->resume != NULL && op->ops->resume(op, error) != WEIR_OK) {
             return WEIR_ERROR;
         }
         *is_open = *is_open && !op->is_blocked;
+        task->is_waiting = task->is_waiting || op->is_waiting;
     }
     return WEIR_OK;
 }
@@ -208,7 +211,7 @@ static void *run(void *argument)
         case WEIR_STEP_MORE:
             break;
         case WEIR_STEP_IDLE:
-            weir_mailbox_wait(task->mailbox, -1);
+            weir_mailbox_wait(task->mailbox, task->is_waiting ? WAITING_POLL_MS : -1);
             break;
         case WEIR_STEP_DONE:
         case WEIR_STEP_FAILED:

@@ -59,7 +59,7 @@ static bool parse_one(const char *item, size_t size, struct failpoint *point)
     } else {
         return false;
     }
-    return point->at_hit >= 1;
+    return point->at_hit >= 0;
 }
 
 enum weir_status weir_failpoints_init(const char *list, struct weir_error *error)
@@ -90,7 +90,7 @@ bool weir_failpoint_hit(const char *name)
             continue;
         }
         long hit = atomic_fetch_add(&point->hit_count, 1) + 1;
-        if (hit != point->at_hit) {
+        if (point->at_hit != 0 && hit != point->at_hit) {
             continue;
         }
         switch (point->action) {

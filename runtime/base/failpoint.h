@@ -4,7 +4,8 @@
 // the way of an epoch, never of a record. The list of names: docs/testing.md.
 //
 // WEIR_FAILPOINTS="name=action[@hit][,…]": action kill (SIGKILL of the process), error (the place
-// reports a failure), sleep:<ms>; @hit: at the n-th time that the place is reached (default: first).
+// reports a failure), sleep:<ms>; @hit: at the n-th time that the place is reached (default: the
+// first; 0: every time).
 #ifndef WEIR_RUNTIME_BASE_FAILPOINT_H
 #define WEIR_RUNTIME_BASE_FAILPOINT_H
 

@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: Apache-2.0
+// See committer.h. The last part of the way of an epoch, each step only after the one before it:
+//   1. write_manifest   the snapshot is durable and restorable, but not decided
+//   2. weir_handles_commit: offsets and pointer join the transaction, then it is committed:
+//                       outputs, input offsets and pointer become visible in one step
+//   3. on_committed     coordinator told, old checkpoints deleted
+//   4. weir_handles_begin for epoch n + 4 on the same handle
+// Thread: its own; it may block, nothing waits for it but commits.
+//
+// Invariants
+// 1. Epochs are committed in the order of their numbers, one at a time.
+// 2. The pointer of a commit names a manifest that was durable before.
+// 3. After a failure nothing more is committed by this committer.
+#include "kafka/committer.h"
+
+#include "kafka/pointer.h"
+#include "runtime/base/failpoint.h"
+#include "runtime/base/limits.h"
+#include "runtime/base/log.h"
+#include "runtime/version.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+enum {
+    YOUNG_MS = 60000,         // no committed checkpoint younger than this is deleted
+    STORE_RETRY_PAUSE_MS = 500,
+};
+
+struct weir_committer {
+    struct weir_committer_config config;
+    struct weir_commit_partition *partitions;
+    struct weir_mailbox *mailbox;
+    pthread_t thread;
+    int64_t next_number;
+    int64_t full_commit_ms; // when all positions were last committed
+    bool has_failed;
+    atomic_bool is_stopped;
+};
+
+static struct weir_offset_commit *offsets_alloc(uint32_t count)
+{
+    return weir_alloc((count > 0 ? count : 1) * sizeof(struct weir_offset_commit));
+}
+
+static void pointer_text(const struct weir_committer_config *config, int64_t number,
+                         const struct weir_attempt *manifest_attempt,
+                         char text[WEIR_POINTER_BYTES_MAX])
+{
+    struct weir_pointer pointer = {.number = number,
+                                   .manifest_attempt = *manifest_attempt,
+                                   .owner_attempt = config->attempt};
+    weir_pointer_format(&pointer, text);
+}
+
+// What may go, now that `number` is committed.
+static void delete_old(const struct weir_committer_config *config, int64_t number,
+                       const struct weir_attempt *attempt, bool at_start)
+{
+    struct weir_error error;
+    if (weir_store_check_owner(config->store, &config->attempt, &error) != WEIR_OK) {
+        return; // no longer ours: the next commit will find out why
+    }
+    struct weir_arena *arena = weir_arena_create(4096);
+    struct weir_store_entry *entries;
+    uint32_t entry_count;
+    if (weir_store_list(config->store, arena, &entries, &entry_count, &error) != WEIR_OK) {
+        weir_log(WEIR_LOG_WARN, "%s", error.text);
+        entry_count = 0;
+    }
+    bool *is_deleted = weir_arena_alloc_zero(arena, entry_count * sizeof *is_deleted);
+    weir_retention_select(entries, entry_count, number, attempt, config->retained,
+                          weir_wall_ms(config->clock), YOUNG_MS, at_start, is_deleted);
+    weir_failpoint("committer.before_delete");
+    for (uint32_t i = 0; i < entry_count; i++) {
+        if (is_deleted[i]) {
+            weir_store_delete_manifest(config->store, &entries[i]);
+        }
+    }
+    weir_arena_destroy(arena);
+}
+
+enum weir_status weir_claim(const struct weir_committer_config *config,
+                            const struct weir_manifest *manifest, struct weir_error *error)
+{
+    char text[WEIR_POINTER_BYTES_MAX];
+    pointer_text(config, manifest->number, &manifest->attempt, text);
+    struct weir_offset_commit *offsets = offsets_alloc(config->partition_count);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < config->partition_count; i++) {
+        const struct weir_commit_partition *partition = &config->partitions[i];
+        int64_t offset =
+            weir_manifest_committed_offset(manifest, partition->topic, partition->partition);
+        if (offset >= 0) {
+            offsets[count++] = (struct weir_offset_commit){.topic = partition->topic,
+                                                           .partition = partition->partition,
+                                                           .offset = offset,
+                                                           .metadata = text};
+        }
+    }
+    WEIR_ASSERT(count > 0);
+    weir_failpoint("claim.before");
+    int64_t deadline_ms = weir_now_ms(config->clock) + config->commit_timeout_ms;
+    enum weir_status status = weir_handles_begin(config->handles, manifest->number, error);
+    if (status == WEIR_OK) {
+        status = weir_handles_commit(config->handles, manifest->number, count, offsets,
+                                     deadline_ms, error);
+    }
+    free(offsets);
+    if (status != WEIR_OK) {
+        return weir_error_context(error, "claiming checkpoint %" PRId64, manifest->number);
+    }
+    weir_failpoint("claim.after");
+    if (weir_store_set_owner(config->store, &config->attempt, error) != WEIR_OK) {
+        return WEIR_ERROR;
+    }
+    weir_store_delete_temporaries(config->store);
+    delete_old(config, manifest->number, &manifest->attempt, true);
+    return WEIR_OK;
+}
+
+static const char *topic_id_of(const struct weir_committer *committer, const char *topic)
+{
+    for (uint32_t i = 0; i < committer->config.partition_count; i++) {
+        if (strcmp(committer->partitions[i].topic, topic) == 0) {
+            return committer->partitions[i].topic_id;
+        }
+    }
+    return "";
+}
+
+static const char *kind_name(enum weir_barrier_type type)
+{
+    switch (type) {
+    case WEIR_BARRIER_CHECKPOINT:
+        return "checkpoint";
+    case WEIR_BARRIER_SAVEPOINT:
+        return "savepoint";
+    case WEIR_BARRIER_FINAL:
+        return "final";
+    }
+    return "unknown";
+}
+
+static void fill_manifest(const struct weir_committer *committer,
+                          const struct weir_completed *completed, struct weir_arena *arena,
+                          struct weir_manifest *manifest)
+{
+    const struct weir_committer_config *config = &committer->config;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < completed->snapshot_count; i++) {
+        count += completed->snapshots[i]->position_count;
+    }
+    struct weir_manifest_position *positions =
+        weir_arena_alloc_zero(arena, count * sizeof *positions);
+    count = 0;
+    for (uint32_t i = 0; i < completed->snapshot_count; i++) {
+        for (uint32_t j = 0; j < completed->snapshots[i]->position_count; j++) {
+            positions[count].entry = completed->snapshots[i]->positions[j];
+            positions[count].topic_id = topic_id_of(committer, positions[count].entry.topic);
+            count++;
+        }
+    }
+    *manifest = (struct weir_manifest){
+        .number = completed->barrier.number,
+        .attempt = config->attempt,
+        .job_id = config->job_id,
+        .instance_id = config->instance_id,
+        .cluster_id = config->cluster_id,
+        .kind = kind_name(completed->barrier.type),
+        .restore = config->restore,
+        .weir_version = WEIR_VERSION,
+        .created_ms = weir_wall_ms(config->clock),
+        .parallelism = config->parallelism,
+        .position_count = count,
+        .positions = positions,
+    };
+}
+
+// Tries again until the checkpoint's time-out: a full disk may have room again by then.
+static enum weir_status write_manifest(struct weir_committer *committer,
+                                       const struct weir_completed *completed,
+                                       const struct weir_manifest *manifest,
+                                       struct weir_error *error)
+{
+    const struct weir_committer_config *config = &committer->config;
+    int64_t deadline_ms = completed->triggered_ms + config->checkpoint_timeout_ms;
+    bool is_logged = false;
+    for (;;) {
+        if (weir_store_check_owner(config->store, &config->attempt, error) == WEIR_OK &&
+            weir_store_write_manifest(config->store, manifest, error) == WEIR_OK) {
+            return WEIR_OK;
+        }
+        if (error->action == WEIR_ACTION_FENCED || atomic_load(&committer->is_stopped) ||
+            weir_now_ms(config->clock) >= deadline_ms) {
+            return weir_error_context(error, "checkpoint %" PRId64, manifest->number);
+        }
+        if (!is_logged) {
+            weir_log(WEIR_LOG_WARN, "checkpoint %" PRId64 ": %s; trying again", manifest->number,
+                     error->text);
+            is_logged = true;
+        }
+        weir_mailbox_wait(committer->mailbox, STORE_RETRY_PAUSE_MS);
+    }
+}
+
+// The positions that go into this commit: those that changed, those that never had a pointer, at
+// least one (it carries the pointer), and all of them now and then. Returns how many.
+static uint32_t choose_offsets(struct weir_committer *committer,
+                               const struct weir_manifest *manifest, bool is_full,
+                               const char *metadata, struct weir_offset_commit *offsets)
+{
+    uint32_t count = 0;
+    uint32_t partition_count = committer->config.partition_count;
+    for (uint32_t i = 0; i < partition_count; i++) {
+        struct weir_commit_partition *partition = &committer->partitions[i];
+        int64_t offset =
+            weir_manifest_committed_offset(manifest, partition->topic, partition->partition);
+        WEIR_ASSERT(offset >= 0);
+        bool is_last_chance = count == 0 && i + 1 == partition_count;
+        if (is_full || is_last_chance || !partition->has_pointer || partition->offset != offset) {
+            partition->has_pointer = true;
+            partition->offset = offset;
+            offsets[count++] = (struct weir_offset_commit){.topic = partition->topic,
+                                                           .partition = partition->partition,
+                                                           .offset = offset,
+                                                           .metadata = metadata};
+        }
+    }
+    return count;
+}
+
+static enum weir_status commit(struct weir_committer *committer,
+                               const struct weir_manifest *manifest, struct weir_error *error)
+{
+    const struct weir_committer_config *config = &committer->config;
+    char text[WEIR_POINTER_BYTES_MAX];
+    pointer_text(config, manifest->number, &config->attempt, text);
+    struct weir_offset_commit *offsets = offsets_alloc(config->partition_count);
+    int64_t now_ms = weir_now_ms(config->clock);
+    bool is_full = now_ms - committer->full_commit_ms >= config->full_commit_ms;
+    uint32_t count = choose_offsets(committer, manifest, is_full, text, offsets);
+    enum weir_status status = weir_handles_commit(config->handles, manifest->number, count, offsets,
+                                                  now_ms + config->commit_timeout_ms, error);
+    free(offsets);
+    if (status != WEIR_OK) {
+        return weir_error_context(error, "checkpoint %" PRId64, manifest->number);
+    }
+    committer->full_commit_ms = is_full ? now_ms : committer->full_commit_ms;
+    return WEIR_OK;
+}
+
+static void post(struct weir_committer *committer, enum weir_mail_kind kind, int64_t number)
+{
+    weir_mailbox_post(committer->config.coordinator,
+                      &(struct weir_mail){.kind = kind, .number = number});
+}
+
+static enum weir_status complete(struct weir_committer *committer,
+                                 const struct weir_completed *completed, struct weir_arena *arena,
+                                 struct weir_error *error)
+{
+    int64_t number = completed->barrier.number;
+    WEIR_ASSERT(number == committer->next_number);
+    struct weir_manifest manifest;
+    fill_manifest(committer, completed, arena, &manifest);
+    if (write_manifest(committer, completed, &manifest, error) != WEIR_OK) {
+        return WEIR_ERROR;
+    }
+    post(committer, WEIR_MAIL_MANIFEST_STORED, number);
+    if (commit(committer, &manifest, error) != WEIR_OK) {
+        return WEIR_ERROR;
+    }
+    committer->next_number++;
+    post(committer, WEIR_MAIL_COMMITTED, number);
+    delete_old(&committer->config, number, &committer->config.attempt, false);
+    if (completed->barrier.type == WEIR_BARRIER_FINAL) {
+        return WEIR_OK;
+    }
+    if (weir_handles_begin(committer->config.handles, number + WEIR_HANDLE_COUNT, error) !=
+        WEIR_OK) {
+        return WEIR_ERROR;
+    }
+    post(committer, WEIR_MAIL_HANDLE_READY, number + WEIR_HANDLE_COUNT);
+    return WEIR_OK;
+}
+
+static void on_complete(struct weir_committer *committer, struct weir_completed *completed)
+{
+    struct weir_error error;
+    struct weir_arena *arena = weir_arena_create(4096);
+    if (!committer->has_failed && complete(committer, completed, arena, &error) != WEIR_OK) {
+        committer->has_failed = true;
+        struct weir_error *copy = weir_alloc(sizeof *copy);
+        *copy = error;
+        weir_mailbox_post(committer->config.coordinator,
+                          &(struct weir_mail){.kind = WEIR_MAIL_FAILED, .payload = copy});
+    }
+    weir_arena_destroy(arena);
+    weir_completed_destroy(completed);
+}
+
+static void *run(void *argument)
+{
+    struct weir_committer *committer = argument;
+    while (!atomic_load(&committer->is_stopped)) {
+        struct weir_mail mail;
+        if (weir_mailbox_take(committer->mailbox, &mail)) {
+            WEIR_ASSERT(mail.kind == WEIR_MAIL_COMPLETE);
+            on_complete(committer, mail.payload);
+        } else {
+            weir_mailbox_wait(committer->mailbox, -1);
+        }
+    }
+    return NULL;
+}
+
+enum weir_status weir_committer_start(const struct weir_committer_config *config,
+                                      int64_t first_number, struct weir_committer **out,
+                                      struct weir_error *error)
+{
+    for (int64_t epoch = first_number; epoch < first_number + WEIR_HANDLE_COUNT; epoch++) {
+        if (weir_handles_begin(config->handles, epoch, error) != WEIR_OK) {
+            return WEIR_ERROR;
+        }
+    }
+    struct weir_committer *committer = weir_alloc_zero(sizeof *committer);
+    committer->config = *config;
+    committer->partitions =
+        weir_alloc(config->partition_count * sizeof *committer->partitions);
+    memcpy(committer->partitions, config->partitions,
+           config->partition_count * sizeof *committer->partitions);
+    committer->mailbox = weir_mailbox_create();
+    committer->next_number = first_number;
+    committer->full_commit_ms = weir_now_ms(config->clock);
+    post(committer, WEIR_MAIL_HANDLE_READY, first_number + WEIR_HANDLE_COUNT - 1);
+    int failed = pthread_create(&committer->thread, NULL, run, committer);
+    WEIR_ASSERT(failed == 0);
+    pthread_setname_np(committer->thread, "committer");
+    *out = committer;
+    return WEIR_OK;
+}
+
+struct weir_mailbox *weir_committer_mailbox(struct weir_committer *committer)
+{
+    return committer->mailbox;
+}
+
+void weir_committer_stop(struct weir_committer *committer)
+{
+    if (committer == NULL) {
+        return;
+    }
+    atomic_store(&committer->is_stopped, true);
+    weir_mailbox_wake(committer->mailbox);
+    pthread_join(committer->thread, NULL);
+    weir_mailbox_destroy(committer->mailbox, weir_coordinator_drop_mail);
+    free(committer->partitions);
+    free(committer);
+}

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// See sink.h. On the way of a row: the last node of a chain. The wall clock is read once a batch.
+#include "kafka/sink.h"
+
+struct sink {
+    struct weir_operator op; // first: the interface
+    struct weir_sink_config config;
+    struct weir_buffer bytes;
+    struct weir_encoded *values; // of one batch
+    struct weir_encoded *keys;
+    uint32_t next_partition; // for rows of no single record: round robin by batch
+    _Atomic uint64_t row_count;
+    _Atomic uint64_t byte_count;
+    _Atomic uint64_t clamped_count;
+};
+
+uint32_t weir_murmur2(struct weir_view key)
+{
+    const uint32_t m = 0x5bd1e995;
+    const unsigned char *data = (const unsigned char *)key.data;
+    size_t size = key.size_bytes;
+    uint32_t hash = 0x9747b28cu ^ (uint32_t)size;
+    for (; size >= 4; size -= 4, data += 4) {
+        uint32_t k = (uint32_t)data[0] | (uint32_t)data[1] << 8 | (uint32_t)data[2] << 16 |
+                     (uint32_t)data[3] << 24;
+        k *= m;
+        k ^= k >> 24;
+        k *= m;
+        hash = hash * m ^ k;
+    }
+    switch (size) {
+    case 3:
+        hash ^= (uint32_t)data[2] << 16;
+        __attribute__((fallthrough));
+    case 2:
+        hash ^= (uint32_t)data[1] << 8;
+        __attribute__((fallthrough));
+    case 1:
+        hash ^= data[0];
+        hash *= m;
+    }
+    hash ^= hash >> 13;
+    hash *= m;
+    hash ^= hash >> 15;
+    return hash & 0x7fffffff;
+}
+
+int64_t weir_message_timestamp_ms(int64_t event_time_us, int64_t wall_ms, bool *is_clamped)
+{
+    int64_t ms = event_time_us / 1000 - (event_time_us % 1000 < 0 ? 1 : 0);
+    if (ms < 1 - WEIR_EPOCH_SHIFT_MS) {
+        *is_clamped = true;
+        return 1;
+    }
+    if (ms > wall_ms - WEIR_EPOCH_SHIFT_MS) {
+        *is_clamped = true;
+        return wall_ms;
+    }
+    return ms + WEIR_EPOCH_SHIFT_MS;
+}
+
+static int32_t choose_partition(struct sink *sink, const struct weir_batch *batch, uint32_t row,
+                                struct weir_view key)
+{
+    uint32_t count = weir_writer_partition_count(sink->config.writer);
+    if (key.data != NULL) {
+        return (int32_t)(weir_murmur2(key) % count);
+    }
+    if (batch->records != NULL) {
+        return (int32_t)((uint32_t)batch->records[row].partition % count);
+    }
+    return (int32_t)(sink->next_partition % count);
+}
+
+static void encode(struct sink *sink, const struct weir_batch *batch)
+{
+    uint32_t count = batch->selected_count;
+    sink->values = weir_arena_alloc(batch->arena, count * sizeof *sink->values);
+    sink->keys = NULL;
+    sink->bytes.size_bytes = 0;
+    weir_encoder_encode(sink->config.value_encoder, batch, 0, count, &sink->bytes, sink->values);
+    if (sink->config.key_encoder != NULL) {
+        sink->keys = weir_arena_alloc(batch->arena, count * sizeof *sink->keys);
+        weir_encoder_encode(sink->config.key_encoder, batch, 0, count, &sink->bytes, sink->keys);
+    }
+}
+
+static void count_rows(struct sink *sink, uint64_t rows, uint64_t clamped)
+{
+    atomic_fetch_add_explicit(&sink->row_count, rows, memory_order_relaxed);
+    atomic_fetch_add_explicit(&sink->byte_count, sink->bytes.size_bytes, memory_order_relaxed);
+    atomic_fetch_add_explicit(&sink->clamped_count, clamped, memory_order_relaxed);
+}
+
+static void show_pressure(struct sink *sink)
+{
+    sink->op.is_blocked = weir_writer_is_full(sink->config.writer);
+    sink->op.is_waiting = weir_writer_is_waiting(sink->config.writer);
+}
+
+static enum weir_status process(struct weir_operator *op, struct weir_batch *batch,
+                                struct weir_error *error)
+{
+    struct sink *sink = (struct sink *)op;
+    encode(sink, batch);
+    int64_t wall_ms = weir_wall_ms(sink->config.clock);
+    uint64_t clamped_count = 0;
+    for (uint32_t i = 0; i < batch->selected_count; i++) {
+        uint32_t row = weir_batch_row(batch, i);
+        struct weir_message message = {
+            .timestamp_ms = wall_ms,
+            .value = weir_encoded_view(&sink->bytes, &sink->values[i]),
+        };
+        if (sink->keys != NULL) {
+            message.key = weir_encoded_view(&sink->bytes, &sink->keys[i]);
+        }
+        if (!sink->config.is_timestamp_now) {
+            bool is_clamped = false;
+            message.timestamp_ms =
+                weir_message_timestamp_ms(batch->event_time_us[row], wall_ms, &is_clamped);
+            clamped_count += is_clamped ? 1 : 0;
+        }
+        message.partition = choose_partition(sink, batch, row, message.key);
+        if (weir_writer_write(sink->config.writer, &message, error) != WEIR_OK) {
+            return weir_error_context(error, "sink %s", sink->config.table);
+        }
+    }
+    sink->next_partition++;
+    count_rows(sink, batch->selected_count, clamped_count);
+    show_pressure(sink);
+    return WEIR_OK;
+}
+
+static enum weir_status barrier(struct weir_operator *op, const struct weir_barrier *at,
+                                struct weir_snapshot *snapshot, struct weir_error *error)
+{
+    (void)error;
+    weir_writer_barrier(((struct sink *)op)->config.writer, at, snapshot);
+    return WEIR_OK;
+}
+
+static enum weir_status resume(struct weir_operator *op, struct weir_error *error)
+{
+    struct sink *sink = (struct sink *)op;
+    if (weir_writer_resume(sink->config.writer, error) != WEIR_OK) {
+        return weir_error_context(error, "sink %s", sink->config.table);
+    }
+    show_pressure(sink);
+    return WEIR_OK;
+}
+
+static void destroy(struct weir_operator *op)
+{
+    struct sink *sink = (struct sink *)op;
+    weir_writer_destroy(sink->config.writer);
+    weir_encoder_destroy(sink->config.value_encoder);
+    weir_encoder_destroy(sink->config.key_encoder);
+    weir_buffer_deinit(&sink->bytes);
+    free(sink);
+}
+
+static const struct weir_operator_ops sink_ops = {
+    .kind = "kafka sink",
+    .process = process,
+    .barrier = barrier,
+    .resume = resume,
+    .destroy = destroy,
+};
+
+struct weir_operator *weir_sink_create(const struct weir_sink_config *config)
+{
+    struct sink *sink = weir_alloc_zero(sizeof *sink);
+    sink->config = *config;
+    sink->op.ops = &sink_ops;
+    sink->op.id = config->id;
+    sink->op.name = config->name;
+    return &sink->op;
+}
+
+struct weir_sink_stats weir_sink_stats(const struct weir_operator *op)
+{
+    const struct sink *sink = (const struct sink *)op;
+    return (struct weir_sink_stats){
+        .row_count = atomic_load_explicit(&sink->row_count, memory_order_relaxed),
+        .byte_count = atomic_load_explicit(&sink->byte_count, memory_order_relaxed),
+        .clamped_count = atomic_load_explicit(&sink->clamped_count, memory_order_relaxed),
+    };
+}

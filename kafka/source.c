@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: Apache-2.0
+// See source.h. One poll: fetch → positions → decode → (bad records to the policy) → push → give the
+// messages back. Everything that a batch points to lives until the end of the poll.
+//
+// Invariants
+// 1. A position moves only past records that were pushed, reported or counted in this very poll, so
+//    that positions noted between two polls (the barrier) agree with what the chain has seen.
+// 2. A position is where the next record is read, transaction markers included: at a partition's
+//    end it is that of the end, not of the last record plus one.
+// 3. A bounded partition ends at its end offset; what lies behind is neither pushed nor passed.
+#include "kafka/source.h"
+
+#include "runtime/base/log.h"
+
+#include <inttypes.h>
+#include <zlib.h>
+
+struct partition {
+    struct weir_source_partition at;
+    bool is_done; // bounded and at its end
+    _Atomic int64_t position; // at.offset, for other threads
+    _Atomic int64_t end;      // last known end, -1: unknown
+};
+
+struct source {
+    struct weir_source base; // first: the interface
+    struct weir_source_config config;
+    struct partition *partitions;
+    uint32_t open_count; // partitions that are not done
+    bool has_moved;      // a position did, in this poll
+    struct weir_arena *arena;
+    struct weir_fetched *fetched;  // WEIR_BATCH_ROWS_MAX, as the two below
+    struct weir_record *records;   // of this poll, without ends and errors
+    uint32_t *partition_idxs;      // of records
+    _Atomic uint64_t record_count;
+    _Atomic uint64_t byte_count;
+    _Atomic uint64_t null_value_count;
+};
+
+static void mark_if_done(struct source *source, struct partition *partition)
+{
+    if (!partition->is_done && partition->at.end_offset >= 0 &&
+        partition->at.offset >= partition->at.end_offset) {
+        partition->is_done = true;
+        source->open_count--;
+    }
+}
+
+static void move_to(struct source *source, struct partition *partition, int64_t offset)
+{
+    if (partition->at.end_offset >= 0 && offset > partition->at.end_offset) {
+        offset = partition->at.end_offset;
+    }
+    if (offset > partition->at.offset) {
+        partition->at.offset = offset;
+        atomic_store_explicit(&partition->position, offset, memory_order_relaxed);
+        source->has_moved = true;
+    }
+    mark_if_done(source, partition);
+}
+
+static uint32_t record_crc32(const struct weir_record *record)
+{
+    uLong crc = crc32(0, Z_NULL, 0);
+    crc = crc32(crc, (const Bytef *)record->key.data, (uInt)record->key.size_bytes);
+    return (uint32_t)crc32(crc, (const Bytef *)record->value.data, (uInt)record->value.size_bytes);
+}
+
+static enum weir_status on_fetch_error(const struct source *source,
+                                       const struct weir_fetched *fetched,
+                                       struct weir_error *error)
+{
+    *error = *fetched->error;
+    const struct partition *partition = &source->partitions[fetched->partition_idx];
+    return weir_error_context(error, "topic %s partition %" PRId32 " at offset %" PRId64,
+                              source->config.topic, partition->at.partition,
+                              partition->at.offset);
+}
+
+// Splits what was fetched into records to be decoded and positions to be moved. Records of one
+// partition come in order, so that the last one seen is the last one read.
+static enum weir_status sort_fetched(struct source *source, uint32_t fetched_count,
+                                     uint32_t *record_count, uint64_t *byte_count,
+                                     struct weir_error *error)
+{
+    *record_count = 0;
+    *byte_count = 0;
+    for (uint32_t i = 0; i < fetched_count; i++) {
+        const struct weir_fetched *fetched = &source->fetched[i];
+        struct partition *partition = &source->partitions[fetched->partition_idx];
+        switch (fetched->kind) {
+        case WEIR_FETCH_RECORD:
+            if (partition->is_done) {
+                break;
+            }
+            if (partition->at.end_offset >= 0 &&
+                fetched->record.offset >= partition->at.end_offset) {
+                move_to(source, partition, partition->at.end_offset);
+                break;
+            }
+            source->records[*record_count] = fetched->record;
+            source->partition_idxs[(*record_count)++] = fetched->partition_idx;
+            *byte_count += fetched->record.key.size_bytes + fetched->record.value.size_bytes;
+            // Overwritten by later records of this poll: what stays is the last one.
+            partition->at.last_offset = fetched->record.offset;
+            move_to(source, partition, fetched->record.offset + 1);
+            break;
+        case WEIR_FETCH_END:
+            atomic_store_explicit(&partition->end, fetched->record.offset, memory_order_relaxed);
+            move_to(source, partition, fetched->record.offset);
+            break;
+        case WEIR_FETCH_ERROR:
+            return on_fetch_error(source, fetched, error);
+        }
+    }
+    return WEIR_OK;
+}
+
+// Fingerprints of the last record of each partition of this poll.
+static void note_last_records(struct source *source, uint32_t record_count)
+{
+    for (uint32_t i = record_count; i > 0; i--) {
+        const struct weir_record *record = &source->records[i - 1];
+        struct partition *partition = &source->partitions[source->partition_idxs[i - 1]];
+        if (record->offset == partition->at.last_offset) {
+            partition->at.last_timestamp_ms = record->timestamp_ms;
+            partition->at.last_crc32 = record_crc32(record);
+        }
+    }
+}
+
+static enum weir_status report_bad(struct source *source, const struct weir_decoded *decoded,
+                                   struct weir_error *error)
+{
+    for (uint32_t i = 0; i < decoded->bad_count; i++) {
+        const struct weir_bad_record *bad = &decoded->bad[i];
+        struct weir_row_error row_error = {
+            .reason = bad->reason,
+            .record = &source->records[bad->record_idx],
+            .operator_name = source->config.name,
+            .message = bad->message,
+        };
+        if (weir_row_error_report(source->config.row_errors, &row_error, error) != WEIR_OK) {
+            return WEIR_ERROR;
+        }
+    }
+    return WEIR_OK;
+}
+
+static enum weir_status push_rows(struct source *source, const struct weir_decoded *decoded,
+                                  struct weir_error *error)
+{
+    const struct weir_record *records = source->records;
+    if (decoded->record_of_row != NULL) {
+        struct weir_record *of_rows =
+            weir_arena_alloc(source->arena, decoded->row_count * sizeof *of_rows);
+        for (uint32_t row = 0; row < decoded->row_count; row++) {
+            of_rows[row] = source->records[decoded->record_of_row[row]];
+        }
+        records = of_rows;
+    }
+    int64_t *event_time_us =
+        weir_arena_alloc(source->arena, decoded->row_count * sizeof *event_time_us);
+    for (uint32_t row = 0; row < decoded->row_count; row++) {
+        event_time_us[row] = (records[row].timestamp_ms - WEIR_EPOCH_SHIFT_MS) * 1000;
+    }
+    struct weir_batch batch = {
+        .schema = source->config.schema,
+        .row_count = decoded->row_count,
+        .selected_count = decoded->row_count,
+        .columns = decoded->columns,
+        .event_time_us = event_time_us,
+        .records = records,
+        .arena = source->arena,
+    };
+    return weir_operator_push(&source->base.op, &batch, error);
+}
+
+static enum weir_status take_records(struct source *source, uint32_t fetched_count,
+                                     struct weir_error *error)
+{
+    uint32_t record_count;
+    uint64_t byte_count;
+    if (sort_fetched(source, fetched_count, &record_count, &byte_count, error) != WEIR_OK) {
+        return WEIR_ERROR;
+    }
+    if (record_count == 0) {
+        return WEIR_OK;
+    }
+    note_last_records(source, record_count);
+    struct weir_decoded decoded;
+    weir_decoder_decode(source->config.decoder, source->records, record_count, source->arena,
+                        &decoded);
+    atomic_fetch_add_explicit(&source->record_count, record_count, memory_order_relaxed);
+    atomic_fetch_add_explicit(&source->byte_count, byte_count, memory_order_relaxed);
+    atomic_fetch_add_explicit(&source->null_value_count, decoded.null_value_count,
+                              memory_order_relaxed);
+    if (report_bad(source, &decoded, error) != WEIR_OK) {
+        return WEIR_ERROR;
+    }
+    return decoded.row_count == 0 ? WEIR_OK : push_rows(source, &decoded, error);
+}
+
+static enum weir_step poll_once(struct weir_source *base, struct weir_error *error)
+{
+    struct source *source = (struct source *)base;
+    if (source->open_count == 0) {
+        return WEIR_STEP_DONE;
+    }
+    struct weir_consumer *consumer = source->config.consumer;
+    uint32_t fetched_count = 0;
+    if (consumer->ops->fetch(consumer, WEIR_BATCH_ROWS_MAX, 0, source->fetched, &fetched_count,
+                             error) != WEIR_OK) {
+        return WEIR_STEP_FAILED;
+    }
+    enum weir_status status = WEIR_OK;
+    if (fetched_count > 0) {
+        status = take_records(source, fetched_count, error);
+        consumer->ops->release(consumer);
+        weir_arena_reset(source->arena);
+    }
+    if (source->has_moved) {
+        source->has_moved = false;
+        atomic_fetch_add_explicit(&base->activity, 1, memory_order_release);
+    }
+    if (status != WEIR_OK) {
+        return WEIR_STEP_FAILED;
+    }
+    return fetched_count > 0 || source->open_count == 0 ? WEIR_STEP_MORE : WEIR_STEP_IDLE;
+}
+
+static void snapshot(struct weir_source *base, struct weir_snapshot *snapshot_out)
+{
+    struct source *source = (struct source *)base;
+    for (uint32_t i = 0; i < source->config.partition_count; i++) {
+        const struct weir_source_partition *at = &source->partitions[i].at;
+        weir_snapshot_add_position(
+            snapshot_out, &(struct weir_position_entry){.table = source->config.table,
+                                                        .topic = source->config.topic,
+                                                        .partition = at->partition,
+                                                        .offset = at->offset,
+                                                        .end_offset = at->end_offset,
+                                                        .last_offset = at->last_offset,
+                                                        .last_timestamp_ms = at->last_timestamp_ms,
+                                                        .last_crc32 = at->last_crc32});
+    }
+}
+
+static void destroy(struct weir_operator *op)
+{
+    struct source *source = (struct source *)op;
+    source->config.consumer->ops->destroy(source->config.consumer);
+    weir_decoder_destroy(source->config.decoder);
+    weir_arena_destroy(source->arena);
+    free(source->partitions);
+    free(source->fetched);
+    free(source->records);
+    free(source->partition_idxs);
+    free(source);
+}
+
+static const struct weir_operator_ops operator_ops = {.kind = "kafka source", .destroy = destroy};
+static const struct weir_source_ops source_ops = {.poll = poll_once, .snapshot = snapshot};
+
+static enum weir_status assign(struct source *source, struct weir_error *error)
+{
+    const struct weir_source_config *config = &source->config;
+    struct weir_partition_start *starts = weir_alloc(config->partition_count * sizeof *starts);
+    for (uint32_t i = 0; i < config->partition_count; i++) {
+        starts[i] = (struct weir_partition_start){.topic = config->topic,
+                                                  .partition = config->partitions[i].partition,
+                                                  .offset = config->partitions[i].offset};
+    }
+    config->consumer->ops->wake_on_data(config->consumer,
+                                        weir_mailbox_descriptor(config->mailbox));
+    enum weir_status status =
+        config->consumer->ops->assign(config->consumer, config->partition_count, starts, error);
+    free(starts);
+    return status;
+}
+
+enum weir_status weir_source_create(const struct weir_source_config *config,
+                                    struct weir_source **out, struct weir_error *error)
+{
+    struct source *source = weir_alloc_zero(sizeof *source);
+    source->base.op.ops = &operator_ops;
+    source->base.op.id = config->id;
+    source->base.op.name = config->name;
+    source->base.op.row_errors = config->row_errors;
+    source->base.ops = &source_ops;
+    source->config = *config;
+    source->arena = weir_arena_create(1 << 20);
+    source->fetched = weir_alloc(WEIR_BATCH_ROWS_MAX * sizeof *source->fetched);
+    source->records = weir_alloc(WEIR_BATCH_ROWS_MAX * sizeof *source->records);
+    source->partition_idxs = weir_alloc(WEIR_BATCH_ROWS_MAX * sizeof *source->partition_idxs);
+    source->partitions = weir_alloc_zero(config->partition_count * sizeof *source->partitions);
+    source->open_count = config->partition_count;
+    for (uint32_t i = 0; i < config->partition_count; i++) {
+        source->partitions[i].at = config->partitions[i];
+        atomic_init(&source->partitions[i].position, config->partitions[i].offset);
+        atomic_init(&source->partitions[i].end, -1);
+        mark_if_done(source, &source->partitions[i]);
+    }
+    if (assign(source, error) != WEIR_OK) {
+        destroy(&source->base.op);
+        return weir_error_context(error, "source %s", config->table);
+    }
+    *out = &source->base;
+    return WEIR_OK;
+}
+
+struct weir_source_stats weir_source_stats(const struct weir_source *base)
+{
+    const struct source *source = (const struct source *)base;
+    return (struct weir_source_stats){
+        .record_count = atomic_load_explicit(&source->record_count, memory_order_relaxed),
+        .byte_count = atomic_load_explicit(&source->byte_count, memory_order_relaxed),
+        .null_value_count = atomic_load_explicit(&source->null_value_count, memory_order_relaxed),
+    };
+}
+
+int64_t weir_source_position(const struct weir_source *base, uint32_t partition_idx)
+{
+    const struct source *source = (const struct source *)base;
+    return atomic_load_explicit(&source->partitions[partition_idx].position, memory_order_relaxed);
+}
+
+int64_t weir_source_lag(const struct weir_source *base, uint32_t partition_idx)
+{
+    const struct source *source = (const struct source *)base;
+    const struct partition *partition = &source->partitions[partition_idx];
+    int64_t end = atomic_load_explicit(&partition->end, memory_order_relaxed);
+    int64_t position = atomic_load_explicit(&partition->position, memory_order_relaxed);
+    return end < 0 ? -1 : end > position ? end - position : 0;
+}

@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: Apache-2.0
+// See writer.h. On the way of a row: sink → weir_writer_write → client (the epoch's producer) →
+// delivery report (delivered(), on the client's thread) → resume() releases the epoch's snapshot.
+//
+// Invariants
+// 1. A row of epoch n + 1 for partition p is handed over only when no row of epoch n for p is
+//    unacknowledged or held: otherwise a retry could put an older row behind a newer one. So
+//    committing n stops nobody, and rows of one partition arrive in order across two producers.
+// 2. Held rows of a partition are handed over in the order in which they were written.
+// 3. The snapshot of epoch n is let go when rows written, handed over and acknowledged in n are as
+//    many. A held row counts as written.
+// 4. acknowledged_count has one writer, the handle's delivery thread; the rest is the task's. The
+//    task asks to be woken (wants_wake) before it looks once more and sleeps: no report is missed.
+#include "kafka/writer.h"
+
+#include "runtime/base/limits.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+// Rows of one epoch for one partition. Registered with the client as the rows' delivery.
+struct slot {
+    struct weir_delivery delivery; // first: the client's callbacks get this
+    struct weir_writer *writer;
+    uint64_t written_count; // the task's
+    uint64_t handed_count;  // the task's: written, less the held ones
+    _Atomic uint64_t acknowledged_count;
+};
+
+struct held_row {
+    struct held_row *next; // of the same partition
+    int64_t epoch;
+    struct weir_message message; // views and headers in the held arena
+};
+
+struct partition {
+    struct held_row *held_first;
+    struct held_row *held_last;
+    int64_t open_epoch; // rows up to this epoch may be handed over
+};
+
+struct epoch_end {
+    int64_t epoch;
+    struct weir_snapshot *snapshot; // NULL: let go
+};
+
+struct weir_writer {
+    struct weir_writer_config config;
+    int64_t epoch;       // of the rows being written
+    struct slot *slots;  // [WEIR_HANDLE_COUNT][partition_count]
+    struct partition *partitions;
+    struct epoch_end ends[WEIR_HANDLE_COUNT]; // by epoch mod 4
+    uint32_t unfinished_count;                // epochs whose snapshot is held
+    uint64_t held_count;
+    struct weir_arena *held;
+    bool is_blocked; // held too much; until everything is gone
+    atomic_bool wants_wake;
+    atomic_bool has_failed;
+    pthread_mutex_t failure_lock;
+    struct weir_error failure; // the first one; guarded by failure_lock
+};
+
+static struct slot *slot_of(struct weir_writer *writer, int64_t epoch, int32_t partition)
+{
+    return &writer->slots[(size_t)(epoch % WEIR_HANDLE_COUNT) * writer->config.partition_count +
+                          (size_t)partition];
+}
+
+static void wake_if_wanted(struct weir_writer *writer)
+{
+    if (atomic_load(&writer->wants_wake) && atomic_exchange(&writer->wants_wake, false)) {
+        weir_mailbox_wake(writer->config.mailbox);
+    }
+}
+
+// Thread: the client's delivery thread of the slot's handle.
+static void delivered(struct weir_delivery *delivery, uint32_t count)
+{
+    struct slot *slot = (struct slot *)delivery;
+    atomic_fetch_add(&slot->acknowledged_count, count);
+    wake_if_wanted(slot->writer);
+}
+
+// Thread: as above.
+static void failed(struct weir_delivery *delivery, const struct weir_error *error)
+{
+    struct weir_writer *writer = ((struct slot *)delivery)->writer;
+    pthread_mutex_lock(&writer->failure_lock);
+    if (!atomic_load(&writer->has_failed)) {
+        writer->failure = *error;
+        atomic_store(&writer->has_failed, true);
+    }
+    pthread_mutex_unlock(&writer->failure_lock);
+    weir_mailbox_wake(writer->config.mailbox);
+}
+
+struct weir_writer *weir_writer_create(const struct weir_writer_config *config)
+{
+    WEIR_ASSERT(config->partition_count > 0);
+    struct weir_writer *writer = weir_alloc_zero(sizeof *writer);
+    writer->config = *config;
+    writer->epoch = config->first_epoch;
+    uint32_t slot_count = WEIR_HANDLE_COUNT * config->partition_count;
+    writer->slots = weir_alloc_zero(slot_count * sizeof *writer->slots);
+    for (uint32_t i = 0; i < slot_count; i++) {
+        writer->slots[i].delivery = (struct weir_delivery){.delivered = delivered, .failed = failed};
+        writer->slots[i].writer = writer;
+    }
+    writer->partitions = weir_alloc_zero(config->partition_count * sizeof *writer->partitions);
+    for (uint32_t i = 0; i < config->partition_count; i++) {
+        writer->partitions[i].open_epoch = config->first_epoch;
+    }
+    writer->held = weir_arena_create(256 << 10);
+    pthread_mutex_init(&writer->failure_lock, NULL);
+    return writer;
+}
+
+void weir_writer_destroy(struct weir_writer *writer)
+{
+    if (writer == NULL) {
+        return;
+    }
+    for (int i = 0; i < WEIR_HANDLE_COUNT; i++) {
+        if (writer->ends[i].snapshot != NULL) {
+            weir_snapshot_abandon(writer->ends[i].snapshot);
+        }
+    }
+    pthread_mutex_destroy(&writer->failure_lock);
+    weir_arena_destroy(writer->held);
+    free(writer->partitions);
+    free(writer->slots);
+    free(writer);
+}
+
+uint32_t weir_writer_partition_count(const struct weir_writer *writer)
+{
+    return writer->config.partition_count;
+}
+
+bool weir_writer_is_full(const struct weir_writer *writer)
+{
+    return writer->is_blocked;
+}
+
+bool weir_writer_is_waiting(const struct weir_writer *writer)
+{
+    return writer->held_count > 0;
+}
+
+// Gives the row to the client. *is_taken false: its queue is full, the row stays with the caller.
+static enum weir_status hand_over(struct weir_writer *writer, struct slot *slot, int64_t epoch,
+                                  const struct weir_message *message, bool *is_taken,
+                                  struct weir_error *error)
+{
+    struct weir_producer *producer = weir_handles_producer(writer->config.handles, epoch);
+    *is_taken = false;
+    switch (producer->ops->produce(producer, message, &slot->delivery, error)) {
+    case WEIR_PRODUCE_TAKEN:
+        slot->handed_count++;
+        *is_taken = true;
+        return WEIR_OK;
+    case WEIR_PRODUCE_FULL:
+        return WEIR_OK;
+    case WEIR_PRODUCE_FAILED:
+        return WEIR_ERROR;
+    }
+    WEIR_ASSERT(!"unreachable");
+}
+
+static void hold(struct weir_writer *writer, struct partition *partition,
+                 const struct weir_message *message)
+{
+    struct held_row *row = weir_arena_alloc(writer->held, sizeof *row);
+    *row = (struct held_row){.epoch = writer->epoch, .message = *message};
+    row->message.key = weir_arena_copy(writer->held, message->key);
+    row->message.value = weir_arena_copy(writer->held, message->value);
+    struct weir_header *headers =
+        weir_arena_alloc(writer->held, message->header_count * sizeof *headers);
+    for (uint32_t i = 0; i < message->header_count; i++) {
+        headers[i].name = weir_arena_strdup(writer->held, message->headers[i].name);
+        headers[i].value = weir_arena_copy(writer->held, message->headers[i].value);
+    }
+    row->message.headers = headers;
+    if (partition->held_last != NULL) {
+        partition->held_last->next = row;
+    } else {
+        partition->held_first = row;
+    }
+    partition->held_last = row;
+    writer->held_count++;
+    writer->is_blocked = weir_arena_used_bytes(writer->held) >= writer->config.held_bytes_max;
+}
+
+static bool is_acknowledged(struct slot *slot)
+{
+    return slot->written_count == slot->handed_count &&
+           slot->handed_count == atomic_load(&slot->acknowledged_count);
+}
+
+// Moves the partition's gate as far as acknowledgements allow (invariant 1).
+static void open_gate(struct weir_writer *writer, struct partition *partition, int32_t idx)
+{
+    while (partition->open_epoch < writer->epoch &&
+           is_acknowledged(slot_of(writer, partition->open_epoch, idx))) {
+        partition->open_epoch++;
+    }
+}
+
+enum weir_status weir_writer_write(struct weir_writer *writer, const struct weir_message *message,
+                                   struct weir_error *error)
+{
+    WEIR_DASSERT(message->partition >= 0 &&
+                 (uint32_t)message->partition < writer->config.partition_count);
+    struct partition *partition = &writer->partitions[message->partition];
+    struct slot *slot = slot_of(writer, writer->epoch, message->partition);
+    struct weir_message copy = *message;
+    copy.topic = writer->config.topic;
+    bool is_taken = false;
+    if (partition->held_first == NULL) {
+        open_gate(writer, partition, message->partition);
+    }
+    slot->written_count++;
+    if (partition->held_first == NULL && partition->open_epoch == writer->epoch) {
+        if (hand_over(writer, slot, writer->epoch, &copy, &is_taken, error) != WEIR_OK) {
+            return WEIR_ERROR;
+        }
+    }
+    if (!is_taken) {
+        hold(writer, partition, &copy);
+        // From now on a delivery report is news. resume() looks again after this.
+        atomic_store(&writer->wants_wake, true);
+    }
+    return WEIR_OK;
+}
+
+void weir_writer_barrier(struct weir_writer *writer, const struct weir_barrier *barrier,
+                         struct weir_snapshot *snapshot)
+{
+    WEIR_ASSERT(barrier->number == writer->epoch);
+    struct epoch_end *end = &writer->ends[writer->epoch % WEIR_HANDLE_COUNT];
+    WEIR_ASSERT(end->snapshot == NULL);
+    weir_snapshot_hold(snapshot);
+    *end = (struct epoch_end){.epoch = writer->epoch, .snapshot = snapshot};
+    writer->unfinished_count++;
+    writer->epoch++;
+    for (uint32_t i = 0; i < writer->config.partition_count; i++) {
+        // The handle's former epoch is committed, or this barrier would not have been triggered.
+        struct slot *slot = slot_of(writer, writer->epoch, (int32_t)i);
+        WEIR_ASSERT(is_acknowledged(slot));
+        open_gate(writer, &writer->partitions[i], (int32_t)i);
+    }
+}
+
+// Hands over the partition's held rows, oldest first, until the gate or a full queue stops it.
+static enum weir_status drain(struct weir_writer *writer, int32_t idx, bool *is_queue_full,
+                              struct weir_error *error)
+{
+    struct partition *partition = &writer->partitions[idx];
+    while (partition->held_first != NULL) {
+        struct held_row *row = partition->held_first;
+        open_gate(writer, partition, idx);
+        if (row->epoch > partition->open_epoch) {
+            return WEIR_OK;
+        }
+        bool is_taken = false;
+        if (hand_over(writer, slot_of(writer, row->epoch, idx), row->epoch, &row->message,
+                      &is_taken, error) != WEIR_OK) {
+            return WEIR_ERROR;
+        }
+        if (!is_taken) {
+            *is_queue_full = true;
+            return WEIR_OK;
+        }
+        partition->held_first = row->next;
+        if (row->next == NULL) {
+            partition->held_last = NULL;
+        }
+        writer->held_count--;
+    }
+    open_gate(writer, partition, idx);
+    return WEIR_OK;
+}
+
+static enum weir_status drain_all(struct weir_writer *writer, struct weir_error *error)
+{
+    bool is_queue_full = false;
+    for (uint32_t i = 0; i < writer->config.partition_count && !is_queue_full; i++) {
+        if (drain(writer, (int32_t)i, &is_queue_full, error) != WEIR_OK) {
+            return WEIR_ERROR;
+        }
+    }
+    if (writer->held_count == 0) {
+        weir_arena_reset(writer->held);
+        writer->is_blocked = false;
+    }
+    return WEIR_OK;
+}
+
+static bool is_epoch_acknowledged(struct weir_writer *writer, int64_t epoch)
+{
+    for (uint32_t i = 0; i < writer->config.partition_count; i++) {
+        if (!is_acknowledged(slot_of(writer, epoch, (int32_t)i))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void release_complete(struct weir_writer *writer)
+{
+    for (int i = 0; i < WEIR_HANDLE_COUNT; i++) {
+        struct epoch_end *end = &writer->ends[i];
+        if (end->snapshot != NULL && is_epoch_acknowledged(writer, end->epoch)) {
+            weir_snapshot_release(end->snapshot);
+            end->snapshot = NULL;
+            writer->unfinished_count--;
+        }
+    }
+}
+
+enum weir_status weir_writer_resume(struct weir_writer *writer, struct weir_error *error)
+{
+    if (atomic_load(&writer->has_failed)) {
+        pthread_mutex_lock(&writer->failure_lock);
+        *error = writer->failure;
+        pthread_mutex_unlock(&writer->failure_lock);
+        return WEIR_ERROR;
+    }
+    if (writer->held_count == 0 && writer->unfinished_count == 0) {
+        return WEIR_OK;
+    }
+    atomic_store(&writer->wants_wake, true); // before looking: invariant 4
+    if (writer->held_count > 0 && drain_all(writer, error) != WEIR_OK) {
+        return WEIR_ERROR;
+    }
+    release_complete(writer);
+    if (writer->held_count == 0 && writer->unfinished_count == 0) {
+        atomic_store(&writer->wants_wake, false);
+    }
+    return WEIR_OK;
+}
