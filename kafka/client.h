@@ -50,6 +50,7 @@ struct weir_fetched {
     enum weir_fetch_kind kind;
     uint32_t partition_idx; // as given to assign
     struct weir_record record;
+    const struct weir_error *error; // WEIR_FETCH_ERROR only; valid until release
 };
 
 struct weir_partition_start {
@@ -95,7 +96,7 @@ struct weir_delivery {
 struct weir_message {
     const char *topic; // must live as long as the producer
     int32_t partition;
-    int64_t timestamp_ms;
+    int64_t timestamp_ms; // 0: the client puts the wall clock there
     struct weir_view key; // data NULL: null key
     struct weir_view value;
     uint32_t header_count;
@@ -203,13 +204,15 @@ struct weir_kafka_ops {
     enum weir_status (*record_at)(struct weir_kafka *kafka, const struct weir_topic_partition *at,
                                   int64_t offset, bool *found, int64_t *timestamp_ms,
                                   uint32_t *crc32, int32_t timeout_ms, struct weir_error *error);
-    // A broker's or topic's setting; value "" when the broker does not know it.
+    // A broker's or topic's setting; value "" when the broker does not know it. All brokers are
+    // asked; where they differ the values come one behind the other, with commas.
     enum weir_status (*broker_config)(struct weir_kafka *kafka, const char *name, char *value,
                                       size_t size_bytes, int32_t timeout_ms,
                                       struct weir_error *error);
     enum weir_status (*topic_config)(struct weir_kafka *kafka, const char *topic, const char *name,
                                      char *value, size_t size_bytes, int32_t timeout_ms,
                                      struct weir_error *error);
+    // A topic that exists already is no error.
     enum weir_status (*create_topic)(struct weir_kafka *kafka, const char *topic,
                                      int32_t partition_count, int32_t replica_count,
                                      int32_t timeout_ms, struct weir_error *error);
@@ -236,5 +239,7 @@ bool weir_rdkafka_version_is_suspect(void);
 // Is there a property of that name (in librdkafka's spelling)? For configuration errors; nearest
 // may be NULL.
 bool weir_rdkafka_property_exists(const char *name);
+// Errors of brokers and connections that librdkafka reported since the process began.
+uint64_t weir_rdkafka_error_count(void);
 
 #endif

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the tests of kafka/client.h share: a client of a test cluster, deliveries that are counted,
+// reading until so many records are there. Failures end the running test. Thread: the tests'.
+#ifndef WEIR_TESTS_INTEGRATION_CLIENT_UTIL_H
+#define WEIR_TESTS_INTEGRATION_CLIENT_UTIL_H
+
+#include "kafka/client.h"
+
+#include <stdatomic.h>
+
+// Fails with the error's text.
+void assert_ok(enum weir_status status, const struct weir_error *error);
+
+// extra: name, value, … NULL, for both sides; or NULL.
+struct weir_kafka *client_create(const char *bootstrap, const char *group,
+                                 const char *const *extra);
+
+struct counted_delivery {
+    struct weir_delivery base;
+    _Atomic uint32_t delivered_count;
+    _Atomic uint32_t call_count;
+    _Atomic uint32_t failed_count;
+    struct weir_error error; // of the first failure
+};
+
+void counted_delivery_init(struct counted_delivery *delivery);
+
+// create and init_transactions, which is asked again while it is retriable.
+struct weir_producer *client_producer(struct weir_kafka *kafka, const char *transactional_id);
+
+// Hands over one row of texts (either may be NULL); waits while the queue is full.
+void client_produce(struct weir_producer *producer, const char *topic, int32_t partition,
+                    const char *key, const char *value, struct counted_delivery *delivery);
+
+// Reads from where the consumer stands until `count` records were seen, handing each to `see`.
+void client_read(struct weir_consumer *consumer, uint32_t count,
+                 void (*see)(const struct weir_fetched *fetched, void *context), void *context);
+
+#endif
