@@ -116,7 +116,7 @@ static bool read_number(const char *directory, const char *file, int64_t *value)
     char path[3 * PATH_BYTES_MAX];
     char line[64];
     snprintf(path, sizeof path, "%s/%s", directory, file);
-    return read_line(path, line, sizeof line) && weir_integer_parse(line, value);
+    return read_line(path, line, sizeof line) && weir_text_integer_parse(line, value);
 }
 
 // "max 100000" or "150000 100000"
@@ -133,7 +133,7 @@ static void visit_cpu_2(const char *directory, void *context)
         *space = '\0';
         int64_t quota;
         int64_t period;
-        if (weir_integer_parse(line, &quota) && weir_integer_parse(space + 1, &period)) {
+        if (weir_text_integer_parse(line, &quota) && weir_text_integer_parse(space + 1, &period)) {
             lower_cpus(context, quota, period);
         }
     }

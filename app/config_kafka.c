@@ -293,7 +293,7 @@ static void take_transaction_timeout(const struct loader *loader, struct weir_co
         const struct taken *taken = &loader->taken[i];
         int64_t value;
         if (strcmp(taken->property, "transaction.timeout.ms") == 0 && !is_from_side &&
-            weir_integer_parse(taken->value, &value)) {
+            weir_text_integer_parse(taken->value, &value)) {
             config->transaction_timeout_ms = value;
             config->is_transaction_timeout_given = true;
             is_from_side = taken->given_side == SIDE_PRODUCER;

@@ -2,7 +2,6 @@
 // How the value of a variable is read. Every refusal quotes what was given and says what is
 // accepted instead; secrets never come here with a rule that could refuse them.
 #include "app/config_table.h"
-#include "runtime/base/assert.h"
 #include "runtime/base/limits.h"
 #include "runtime/base/text.h"
 #include "runtime/types/datetime.h"
@@ -42,7 +41,7 @@ static enum weir_status parse_integer(const struct weir_variable *variable, cons
                                       uint32_t *field, struct weir_error *error)
 {
     int64_t value;
-    if (!weir_integer_parse(text, &value)) {
+    if (!weir_text_integer_parse(text, &value)) {
         return refuse(error, "\"%s\" is not a whole number from %" PRId64 " to %" PRId64, text,
                       variable->minimum, variable->maximum);
     }
@@ -148,8 +147,7 @@ enum weir_status weir_variable_parse(const struct weir_variable *variable, const
     case WEIR_VARIABLE_PARSED:
         return variable->parse(text, arena, config, error);
     }
-    WEIR_ASSERT(!"a kind of variable without reader");
-    return WEIR_ERROR;
+    return refuse(error, "no reader for this kind of variable");
 }
 
 const char *weir_variable_form(const struct weir_variable *variable, char *text, size_t text_bytes)
@@ -224,7 +222,7 @@ static bool has_host_and_port(const char *text, size_t size_bytes)
     memcpy(port_text, colon + 1, port_bytes);
     port_text[port_bytes] = '\0';
     int64_t port;
-    return weir_integer_parse(port_text, &port) && port >= 1 && port <= 65535 &&
+    return weir_text_integer_parse(port_text, &port) && port >= 1 && port <= 65535 &&
            strcspn(text, " \t\n") >= size_bytes;
 }
 
@@ -251,20 +249,15 @@ enum weir_status weir_parse_bootstrap_servers(const char *text, struct weir_aren
     return WEIR_OK;
 }
 
-static enum weir_status check_path(const char *text, struct weir_error *error)
-{
-    if (strstr(text, "://") != NULL) {
-        return refuse(error, "\"%s\" is not a path", text);
-    }
-    return WEIR_OK;
-}
-
 enum weir_status weir_parse_state_dir(const char *text, struct weir_arena *arena,
                                       struct weir_config *config, struct weir_error *error)
 {
     (void)arena;
+    if (strstr(text, "://") != NULL) {
+        return refuse(error, "\"%s\" is not a path", text);
+    }
     config->state_dir = text;
-    return check_path(text, error);
+    return WEIR_OK;
 }
 
 enum weir_status weir_parse_checkpoint_dir(const char *text, struct weir_arena *arena,
@@ -350,7 +343,7 @@ enum weir_status weir_parse_start(const char *text, struct weir_arena *arena,
         position.kind = WEIR_POSITION_EARLIEST;
     } else if (strcmp(text, "latest") == 0) {
         position.kind = WEIR_POSITION_LATEST;
-    } else if (weir_integer_parse(text, &position.timestamp_ms)) {
+    } else if (weir_text_integer_parse(text, &position.timestamp_ms)) {
         // Milliseconds since 1970.
     } else if (weir_timestamptz_parse(weir_view_of(text), &since_2000_us, &value_error)) {
         if (!weir_timestamp_is_finite(since_2000_us)) {

@@ -97,7 +97,7 @@ static bool take_digits(const char **text, uint64_t *value)
     return is_number && fits;
 }
 
-bool weir_integer_parse(const char *text, int64_t *value)
+bool weir_text_integer_parse(const char *text, int64_t *value)
 {
     bool is_negative = text[0] == '-';
     const char *at = text + (is_negative ? 1 : 0);
@@ -148,7 +148,7 @@ enum weir_status weir_duration_parse(const char *text, int64_t *duration_ms,
         return WEIR_OK;
     }
     int64_t plain;
-    if (weir_integer_parse(text, &plain) && plain >= 0) {
+    if (weir_text_integer_parse(text, &plain) && plain >= 0) {
         return weir_error_set(error, WEIR_DOMAIN_CONFIG, WEIR_ACTION_REFUSE,
                               "\"%s\" has no unit; write %sms, %ss, %smin, %sh or %sd", text, text,
                               text, text, text, text);

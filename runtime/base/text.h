@@ -24,7 +24,7 @@ const char *weir_text_nearest(const char *name, uint32_t name_count, const char 
                               uint32_t distance_max);
 
 // A whole number in decimal, with '-' in front where negative; nothing before or behind, no '+'.
-bool weir_integer_parse(const char *text, int64_t *value);
+bool weir_text_integer_parse(const char *text, int64_t *value);
 
 // "250ms", "10s", "5min", "1h", "2d": a whole number that is not negative and a unit. The error
 // quotes the text and says what to write; the caller puts the name of the setting in front.

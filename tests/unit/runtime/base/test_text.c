@@ -87,7 +87,7 @@ static void test_integer_parse(void **state)
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         int64_t value = 0;
-        assert_int_equal(weir_integer_parse(cases[i].text, &value), cases[i].is_ok);
+        assert_int_equal(weir_text_integer_parse(cases[i].text, &value), cases[i].is_ok);
         if (cases[i].is_ok) {
             assert_true(value == cases[i].value);
         }
