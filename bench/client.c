@@ -4,11 +4,13 @@
 // wins over the ones below.
 #include "client.h"
 
+#include "measure.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { REQUEST_TIMEOUT_MS = 30000 };
+enum { REQUEST_TIMEOUT_MS = 30000, TOPIC_ATTEMPTS = 50 };
 
 struct default_setting {
     const char *property;
@@ -130,7 +132,8 @@ rd_kafka_t *weir_bench_producer_create(const char *brokers, const char *transact
     return producer;
 }
 
-int32_t weir_bench_partition_count(rd_kafka_t *handle, const char *topic)
+// Number of partitions, or 0 if the topic is not there or a partition has no leader (yet).
+static int32_t ask_partition_count(rd_kafka_t *handle, const char *topic)
 {
     rd_kafka_topic_t *rkt = rd_kafka_topic_new(handle, topic, NULL);
     const struct rd_kafka_metadata *metadata = NULL;
@@ -138,14 +141,29 @@ int32_t weir_bench_partition_count(rd_kafka_t *handle, const char *topic)
     if (code != RD_KAFKA_RESP_ERR_NO_ERROR) {
         weir_bench_die("topic %s: %s", topic, rd_kafka_err2str(code));
     }
-    if (metadata->topic_cnt != 1 || metadata->topics[0].err != RD_KAFKA_RESP_ERR_NO_ERROR ||
-        metadata->topics[0].partition_cnt == 0) {
-        weir_bench_die("topic %s: not there", topic);
+    int32_t count = 0;
+    if (metadata->topic_cnt == 1 && metadata->topics[0].err == RD_KAFKA_RESP_ERR_NO_ERROR) {
+        count = metadata->topics[0].partition_cnt;
+        for (int i = 0; i < metadata->topics[0].partition_cnt; i++) {
+            count = metadata->topics[0].partitions[i].leader < 0 ? 0 : count;
+        }
     }
-    int32_t count = metadata->topics[0].partition_cnt;
     rd_kafka_metadata_destroy(metadata);
     rd_kafka_topic_destroy(rkt);
     return count;
+}
+
+int32_t weir_bench_partition_count(rd_kafka_t *handle, const char *topic)
+{
+    // A topic that was made a moment ago is not known to the broker at once.
+    for (int i = 0; i < TOPIC_ATTEMPTS; i++) {
+        int32_t count = ask_partition_count(handle, topic);
+        if (count > 0) {
+            return count;
+        }
+        weir_bench_nap_us(100000);
+    }
+    weir_bench_die("topic %s: not there", topic);
 }
 
 struct weir_bench_partition *weir_bench_partitions(rd_kafka_t *consumer, const char *topic,

@@ -36,6 +36,7 @@ rd_kafka_t *weir_bench_producer_create(const char *brokers, const char *transact
                                        weir_bench_delivered_fn delivered, void *opaque,
                                        const struct weir_bench_settings *settings);
 
+// Waits up to 5 s for the topic to be there with all its leaders.
 int32_t weir_bench_partition_count(rd_kafka_t *handle, const char *topic);
 
 // First and end offset of each partition; the caller frees the array.

@@ -52,6 +52,7 @@ static void create_topic(rd_kafka_t *handle, rd_kafka_queue_t *queue, const char
     check_topic(results[0], RD_KAFKA_RESP_ERR_NO_ERROR);
     rd_kafka_event_destroy(event);
     rd_kafka_NewTopic_destroy(topic);
+    weir_bench_partition_count(handle, name); // until it can be used
 }
 
 static void delete_topic(rd_kafka_t *handle, rd_kafka_queue_t *queue, const char *name)
