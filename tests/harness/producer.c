@@ -11,25 +11,66 @@
 #include "tests/harness/base.h"
 #include "tests/harness/client.h"
 
-enum { DEADLINE_MS = 60000 };
+enum { DEADLINE_MS = 60000, MARKER_WAIT_MS = 300 };
+
+// Where the last record that was acknowledged lies.
+struct tail {
+    struct tail *next;
+    char *topic;
+    int32_t partition;
+    int64_t offset;
+};
 
 // Lives as long as its handle: reports may come until that is destroyed.
 struct deliveries {
     size_t done;
     rd_kafka_resp_err_t failure; // the first
+    struct tail *tails;
 };
 
 struct weir_test_transaction {
     rd_kafka_t *handle;
     char *bootstrap;
+    char *transactional_id;
     struct deliveries deliveries;
 };
+
+static void note_tail(struct deliveries *deliveries, const rd_kafka_message_t *message)
+{
+    const char *topic = rd_kafka_topic_name(message->rkt);
+    struct tail *tail = deliveries->tails;
+    while (tail != NULL &&
+           (tail->partition != message->partition || strcmp(tail->topic, topic) != 0)) {
+        tail = tail->next;
+    }
+    if (tail == NULL) {
+        tail = weir_test_alloc(sizeof(*tail));
+        tail->topic = weir_test_format("%s", topic);
+        tail->partition = message->partition;
+        tail->next = deliveries->tails;
+        deliveries->tails = tail;
+    }
+    tail->offset = message->offset > tail->offset ? message->offset : tail->offset;
+}
+
+static void free_tails(struct deliveries *deliveries)
+{
+    while (deliveries->tails != NULL) {
+        struct tail *tail = deliveries->tails;
+        deliveries->tails = tail->next;
+        free(tail->topic);
+        free(tail);
+    }
+}
 
 static void delivered(rd_kafka_t *handle, const rd_kafka_message_t *message, void *opaque)
 {
     (void)handle;
     struct deliveries *deliveries = opaque;
     deliveries->done++;
+    if (message->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
+        note_tail(deliveries, message);
+    }
     if (message->err != RD_KAFKA_RESP_ERR_NO_ERROR &&
         deliveries->failure == RD_KAFKA_RESP_ERR_NO_ERROR) {
         deliveries->failure = message->err;
@@ -120,6 +161,7 @@ void weir_test_produce(const char *bootstrap, const char *topic,
         weir_test_client_create(RD_KAFKA_PRODUCER, bootstrap, settings, delivered, deliveries);
     send_all(handle, deliveries, topic, records, record_count);
     rd_kafka_destroy(handle);
+    free_tails(deliveries);
     free(deliveries);
 }
 
@@ -143,10 +185,10 @@ static bool is_again(rd_kafka_error_t *error, int64_t deadline_ms, const char *w
     return false;
 }
 
-struct weir_test_transaction *
-weir_test_transaction_begin(const char *bootstrap, const char *transactional_id, int timeout_ms)
+// Fences whoever had the id and waits until his last transaction is decided.
+static rd_kafka_t *create_owner(const char *bootstrap, const char *transactional_id, int timeout_ms,
+                                struct deliveries *deliveries)
 {
-    struct weir_test_transaction *transaction = weir_test_alloc(sizeof(*transaction));
     char timeout[16];
     snprintf(timeout, sizeof(timeout), "%d", timeout_ms);
     const char *settings[] = {"transactional.id",
@@ -160,13 +202,22 @@ weir_test_transaction_begin(const char *bootstrap, const char *transactional_id,
                               "partitioner",
                               "murmur2_random",
                               NULL};
-    transaction->bootstrap = weir_test_format("%s", bootstrap);
-    transaction->handle = weir_test_client_create(RD_KAFKA_PRODUCER, bootstrap, settings, delivered,
-                                                  &transaction->deliveries);
+    rd_kafka_t *handle =
+        weir_test_client_create(RD_KAFKA_PRODUCER, bootstrap, settings, delivered, deliveries);
     int64_t deadline_ms = weir_test_now_ms() + DEADLINE_MS;
-    while (is_again(rd_kafka_init_transactions(transaction->handle, 10000), deadline_ms,
-                    "init_transactions")) {
+    while (is_again(rd_kafka_init_transactions(handle, 10000), deadline_ms, "init_transactions")) {
     }
+    return handle;
+}
+
+struct weir_test_transaction *
+weir_test_transaction_begin(const char *bootstrap, const char *transactional_id, int timeout_ms)
+{
+    struct weir_test_transaction *transaction = weir_test_alloc(sizeof(*transaction));
+    transaction->bootstrap = weir_test_format("%s", bootstrap);
+    transaction->transactional_id = weir_test_format("%s", transactional_id);
+    transaction->handle =
+        create_owner(bootstrap, transactional_id, timeout_ms, &transaction->deliveries);
     check(rd_kafka_begin_transaction(transaction->handle), "begin_transaction");
     return transaction;
 }
@@ -203,11 +254,40 @@ void weir_test_transaction_add_offset(struct weir_test_transaction *transaction,
     rd_kafka_destroy(consumer);
 }
 
+static void free_transaction(struct weir_test_transaction *transaction)
+{
+    free_tails(&transaction->deliveries);
+    free(transaction->bootstrap);
+    free(transaction->transactional_id);
+    free(transaction);
+}
+
 void weir_test_transaction_leave(struct weir_test_transaction *transaction)
 {
     rd_kafka_destroy(transaction->handle);
-    free(transaction->bootstrap);
-    free(transaction);
+    free_transaction(transaction);
+}
+
+// The last stable offset has passed all its rows: surely decided. Else perhaps another transaction
+// holds it back.
+static bool is_seen_decided(const struct weir_test_transaction *transaction)
+{
+    const char *settings[] = {"group.id", "weir-test-harness", NULL};
+    rd_kafka_t *consumer =
+        weir_test_client_create(RD_KAFKA_CONSUMER, transaction->bootstrap, settings, NULL, NULL);
+    int64_t deadline_ms = weir_test_now_ms() + MARKER_WAIT_MS;
+    bool is_decided = true;
+    for (struct tail *tail = transaction->deliveries.tails; tail != NULL; tail = tail->next) {
+        int64_t first;
+        int64_t end;
+        while (weir_test_client_offsets(consumer, tail->topic, tail->partition, &first, &end),
+               end <= tail->offset && weir_test_now_ms() < deadline_ms) {
+            weir_test_sleep_ms(5);
+        }
+        is_decided = is_decided && end > tail->offset;
+    }
+    rd_kafka_destroy(consumer);
+    return is_decided;
 }
 
 void weir_test_transaction_end(struct weir_test_transaction *transaction, bool is_committed)
@@ -217,7 +297,13 @@ void weir_test_transaction_end(struct weir_test_transaction *transaction, bool i
                                  : rd_kafka_abort_transaction(transaction->handle, 10000),
                     deadline_ms, is_committed ? "commit_transaction" : "abort_transaction")) {
     }
-    weir_test_transaction_leave(transaction);
+    rd_kafka_destroy(transaction->handle);
+    if (!is_seen_decided(transaction)) {
+        // The coordinator hands the id on only when all markers are written.
+        rd_kafka_destroy(create_owner(transaction->bootstrap, transaction->transactional_id,
+                                      DEADLINE_MS, &transaction->deliveries));
+    }
+    free_transaction(transaction);
 }
 
 void weir_test_produce_transaction(const char *bootstrap, const char *transactional_id,

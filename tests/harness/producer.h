@@ -36,7 +36,8 @@ void weir_test_transaction_add_offset(struct weir_test_transaction *transaction,
                                       const char *topic, int32_t partition, int64_t offset,
                                       const char *metadata);
 
-// Commits or aborts, and frees it.
+// Commits or aborts, and frees it. Returns when the markers are written (a broker answers before
+// that), so that a reader sees the outcome at once, unless another open transaction is in the way.
 void weir_test_transaction_end(struct weir_test_transaction *transaction, bool is_committed);
 
 // Goes away without a word, like a process that dies: the transaction stays open at the broker
