@@ -96,8 +96,12 @@ static void add_percent_decoded(struct weir_secrets *secrets, const char *text, 
     add_view(secrets, decoded, used);
 }
 
+// --- secrets inside a text --------------------------------------------------------------------
+
+typedef void visit_secret_fn(void *context, const char *begin, size_t size_bytes);
+
 // `authority` is what follows "://".
-static void add_credentials(struct weir_secrets *secrets, const char *authority)
+static void visit_credentials(const char *authority, visit_secret_fn *visit, void *context)
 {
     size_t size = strcspn(authority, "/?#'\" \t\r\n");
     // The last '@': one inside a password would else leave the password's rest.
@@ -105,13 +109,10 @@ static void add_credentials(struct weir_secrets *secrets, const char *authority)
     if (at == NULL) {
         return;
     }
-    size_t whole_bytes = (size_t)(at - authority);
-    const char *colon = memchr(authority, ':', whole_bytes);
-    add_view(secrets, authority, whole_bytes);
+    const char *colon = memchr(authority, ':', (size_t)(at - authority));
+    visit(context, authority, (size_t)(at - authority));
     if (colon != NULL) {
-        size_t password_bytes = (size_t)(at - colon - 1);
-        add_view(secrets, colon + 1, password_bytes);
-        add_percent_decoded(secrets, colon + 1, password_bytes);
+        visit(context, colon + 1, (size_t)(at - colon - 1));
     }
 }
 
@@ -121,7 +122,8 @@ static bool is_word(char c)
 }
 
 // `word` is the beginning of a word in a text: "name = 'value'", also with the name in quotes.
-static void add_assigned(struct weir_secrets *secrets, const char *word, size_t word_bytes)
+static void visit_assigned(const char *word, size_t word_bytes, visit_secret_fn *visit,
+                           void *context)
 {
     char name[128];
     if (word_bytes >= sizeof name) {
@@ -144,30 +146,72 @@ static void add_assigned(struct weir_secrets *secrets, const char *word, size_t 
         return;
     }
     const char *begin = ++at;
-    // A doubled quote stands for one: each side of it is masked by itself.
+    // A doubled quote stands for one: each side of it is a secret by itself.
     const char *end = strchr(begin, quote);
     while (end != NULL && end[1] == quote) {
-        add_view(secrets, begin, (size_t)(end - begin));
+        visit(context, begin, (size_t)(end - begin));
         begin = end + 2;
         end = strchr(begin, quote);
     }
-    add_view(secrets, begin, end != NULL ? (size_t)(end - begin) : strlen(begin));
+    visit(context, begin, end != NULL ? (size_t)(end - begin) : strlen(begin));
 }
 
-void weir_secrets_add_from_text(struct weir_secrets *secrets, const char *text)
+static void visit_secrets(const char *text, visit_secret_fn *visit, void *context)
 {
     for (const char *at = text; *at != '\0'; at++) {
         if (strncmp(at, "://", 3) == 0) {
-            add_credentials(secrets, at + 3);
+            visit_credentials(at + 3, visit, context);
         }
         if (is_word(*at) && (at == text || !is_word(at[-1]))) {
             size_t size = 1;
             while (is_word(at[size])) {
                 size++;
             }
-            add_assigned(secrets, at, size);
+            visit_assigned(at, size, visit, context);
         }
     }
+}
+
+static void add_found(void *context, const char *begin, size_t size_bytes)
+{
+    add_view(context, begin, size_bytes);
+    if (memchr(begin, '%', size_bytes) != NULL) {
+        add_percent_decoded(context, begin, size_bytes);
+    }
+}
+
+void weir_secrets_add_from_text(struct weir_secrets *secrets, const char *text)
+{
+    visit_secrets(text, add_found, secrets);
+}
+
+struct marks {
+    const char *text;
+    bool *is_secret; // one a byte
+};
+
+static void mark_found(void *context, const char *begin, size_t size_bytes)
+{
+    struct marks *marks = context;
+    memset(marks->is_secret + (begin - marks->text), true, size_bytes);
+}
+
+const char *weir_text_blank_secrets(struct weir_arena *arena, const char *text)
+{
+    size_t size = strlen(text);
+    struct marks marks = {.text = text, .is_secret = weir_arena_alloc_zero(arena, size + 1)};
+    visit_secrets(text, mark_found, &marks);
+    char *blanked = weir_arena_alloc(arena, size + 1);
+    size_t used = 0;
+    for (size_t i = 0; i < size; i++) {
+        if (!marks.is_secret[i]) {
+            blanked[used++] = text[i];
+        } else if (((unsigned char)text[i] & 0xc0) != 0x80) {
+            blanked[used++] = text[i] == '\n' ? '\n' : '*'; // one a character: columns stay
+        }
+    }
+    blanked[used] = '\0';
+    return blanked;
 }
 
 void weir_secrets_mask(const struct weir_secrets *secrets, const char *text,

@@ -30,6 +30,10 @@ void weir_secrets_add(struct weir_secrets *secrets, const char *text);
 // (options of a table in SQL).
 void weir_secrets_add_from_text(struct weir_secrets *secrets, const char *text);
 
+// `text` with the secrets that it carries blanked by asterisks, one a character, so that lines and
+// columns stay: for whoever quotes it in messages. In the arena.
+const char *weir_text_blank_secrets(struct weir_arena *arena, const char *text);
+
 // Appends `text` with every secret in it replaced by the mask. Secrets shorter than four bytes are
 // not looked for: they would tear holes into every message.
 void weir_secrets_mask(const struct weir_secrets *secrets, const char *text,

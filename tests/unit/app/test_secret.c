@@ -106,6 +106,27 @@ static void test_secrets_inside_texts(void **state)
     }
 }
 
+// Whatever quotes the text quotes asterisks, at the same line and column.
+static void test_blanking_keeps_places(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        const char *blanked;
+    } cases[] = {
+        {"", ""},
+        {"SELECT 1", "SELECT 1"},
+        {"a_password='p\xc3\xa4ss', b", "a_password='****', b"},
+        {"password='x' AND topic='x'", "password='*' AND topic='x'"},
+        {"'http://u:p@h', secret = 'a''b\nc'", "'http://***@h', secret = '*''*\n*'"},
+    };
+    struct weir_arena *arena = weir_arena_create(4096);
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        assert_string_equal(weir_text_blank_secrets(arena, cases[i].text), cases[i].blanked);
+    }
+    weir_arena_destroy(arena);
+}
+
 static void test_escapes(void **state)
 {
     (void)state;
@@ -121,6 +142,7 @@ int main(void)
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_mask_replaces_the_longest),
         cmocka_unit_test(test_secrets_inside_texts),
+        cmocka_unit_test(test_blanking_keeps_places),
         cmocka_unit_test(test_escapes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// One command of the command line; the list of them is in cli.c. Private to app/. Thread: main.
+#ifndef WEIR_APP_COMMAND_H
+#define WEIR_APP_COMMAND_H
+
+#include "app/cli.h"
+#include "app/config.h"
+
+#include <stdint.h>
+
+enum { WEIR_COMMAND_OPTIONS_MAX = 8 };
+
+struct weir_command_option {
+    const char *name; // "--dot"
+    const char *meaning;
+};
+
+// What was written behind the command's name.
+struct weir_command_line {
+    uint32_t options; // bit i: the i-th option of the command was given
+    int argument_count;
+    char *const *arguments; // what is no option, in order
+};
+
+struct weir_command {
+    const char *name;
+    const char *summary;   // one line for the list
+    const char *arguments; // "" or how arguments are written, for the usage line
+    int argument_count_max;
+    const char *help; // paragraphs below the usage line, each line ended by a newline
+    struct weir_command_option options[WEIR_COMMAND_OPTIONS_MAX]; // ended by a NULL name
+    int (*run)(const struct weir_cli *cli, const struct weir_command_line *line);
+};
+
+extern const struct weir_command weir_run_command;
+extern const struct weir_command weir_check_command;
+extern const struct weir_command weir_explain_command;
+extern const struct weir_command weir_config_command;
+extern const struct weir_command weir_version_command;
+
+#endif

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// See job_check.h.
+#include "app/job_check.h"
+
+#include "app/secret.h"
+
+#include <string.h>
+
+// The planner reports all faults in one text: a line that begins without a blank begins a fault,
+// the indented ones below it show the place.
+static void add_sql_faults(const struct weir_config *config, const char *text,
+                           struct weir_fault_list *faults)
+{
+    while (*text != '\0') {
+        size_t size = strcspn(text, "\n");
+        while (text[size] == '\n' && text[size + 1] == ' ') {
+            size += 1 + strcspn(text + size + 1, "\n");
+        }
+        weir_fault_list_add(faults, "%s: %.*s", config->sql_source, (int)size, text);
+        text += size + (text[size] == '\n' ? 1 : 0);
+    }
+}
+
+static bool is_read(const struct weir_plan *plan, const char *topic)
+{
+    for (uint32_t i = 0; i < plan->table_count; i++) {
+        if (plan->tables[i]->is_source && strcmp(plan->tables[i]->topic, topic) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void weir_plan_check(const struct weir_plan *plan, const struct weir_config *config,
+                     struct weir_fault_list *faults)
+{
+    for (uint32_t i = 0; i < plan->table_count; i++) {
+        const struct weir_table *table = plan->tables[i];
+        enum weir_on_error policy =
+            table->on_error == WEIR_ON_ERROR_DEFAULT ? config->on_bad_record : table->on_error;
+        if (policy != WEIR_ON_ERROR_DEAD_LETTER || (!table->is_source && !table->is_sink)) {
+            continue;
+        }
+        const char *topic =
+            table->dead_letter_topic != NULL ? table->dead_letter_topic : config->dead_letter_topic;
+        if (topic == NULL) {
+            weir_fault_list_add(
+                faults,
+                "table \"%s\": bad records are dead letters, but neither the "
+                "table's dead_letter_topic nor WEIR_DEAD_LETTER_TOPIC names a topic",
+                table->name);
+        } else if (is_read(plan, topic)) {
+            weir_fault_list_add(faults,
+                                "table \"%s\": the dead-letter topic \"%s\" is read by the same "
+                                "job; name another topic",
+                                table->name, topic);
+        }
+    }
+}
+
+const struct weir_plan *weir_job_check(const struct weir_config *config, struct weir_arena *arena,
+                                       struct weir_fault_list *faults)
+{
+    const struct weir_plan *plan = NULL;
+    struct weir_error error;
+    const char *sql_text = weir_text_blank_secrets(arena, config->sql_text);
+    if (weir_sql_plan(sql_text, arena, &plan, &error) != WEIR_OK) {
+        add_sql_faults(config, error.text, faults);
+        return NULL;
+    }
+    weir_plan_check(plan, config, faults);
+    return plan;
+}
