@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// See discovery.h. A broker that does not answer is no news: the question is asked again later.
+#include "app/discovery.h"
+
+#include "app/retry.h"
+#include "runtime/base/log.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+enum {
+    INTERVAL_MS = 5000,    // a new partition is to be found within 15 s
+    GONE_COUNT_TO_FAIL = 3, // answers in a row: metadata of a broker that restarts can be empty
+};
+
+struct weir_discovery {
+    struct weir_kafka *kafka;
+    const struct weir_topics *topics;
+    const struct weir_job_tasks *tasks;
+    struct weir_mailbox *coordinator;
+    struct weir_mailbox *wake; // never gets mail: only to be woken by
+    uint32_t *gone_counts;     // by topic
+    bool has_asked_rebuild;
+    bool has_failed;
+    atomic_bool is_stopped;
+    pthread_t thread;
+};
+
+static void fail(struct weir_discovery *discovery, const struct weir_error *error)
+{
+    struct weir_error *copy = weir_alloc(sizeof *copy);
+    *copy = *error;
+    discovery->has_failed = true;
+    weir_mailbox_post(discovery->coordinator,
+                      &(struct weir_mail){.kind = WEIR_MAIL_FAILED, .payload = copy});
+}
+
+static bool is_source_topic(const struct weir_discovery *discovery, const char *topic)
+{
+    for (uint32_t i = 0; i < discovery->tasks->count; i++) {
+        if (strcmp(discovery->tasks->tasks[i].table->topic, topic) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void check_topic(struct weir_discovery *discovery, uint32_t idx)
+{
+    const struct weir_topic *topic = &discovery->topics->topics[idx];
+    struct weir_topic_info info;
+    struct weir_error error;
+    if (discovery->kafka->ops->topic_info(discovery->kafka, topic->name, &info,
+                                          WEIR_CALL_TIMEOUT_MS, &error) != WEIR_OK) {
+        return;
+    }
+    discovery->gone_counts[idx] = info.exists ? 0 : discovery->gone_counts[idx] + 1;
+    if (discovery->gone_counts[idx] >= GONE_COUNT_TO_FAIL) {
+        weir_error_set(&error, WEIR_DOMAIN_KAFKA, WEIR_ACTION_FAIL,
+                       "topic %s was deleted while the job was reading it", topic->name);
+        fail(discovery, &error);
+        return;
+    }
+    bool is_other = info.exists && info.topic_id[0] != '\0' && topic->topic_id[0] != '\0' &&
+                    strcmp(info.topic_id, topic->topic_id) != 0;
+    if (is_other || (info.exists && info.partition_count < topic->partition_count)) {
+        weir_error_set(&error, WEIR_DOMAIN_KAFKA, WEIR_ACTION_FAIL,
+                       "topic %s was created anew while the job was reading it: its positions belong "
+                       "to the old one",
+                       topic->name);
+        fail(discovery, &error);
+        return;
+    }
+    if (info.exists && info.partition_count > topic->partition_count &&
+        !discovery->has_asked_rebuild) {
+        weir_log(WEIR_LOG_INFO,
+                 "topic %s has %u partitions, %u before: taking a checkpoint, then reading them too",
+                 topic->name, info.partition_count, topic->partition_count);
+        discovery->has_asked_rebuild = true;
+        weir_mailbox_post(discovery->coordinator,
+                          &(struct weir_mail){.kind = WEIR_MAIL_REQUEST_REBUILD});
+    }
+}
+
+// A topic made anew with fewer records than were read: the position lies beyond its end.
+static void check_ends(struct weir_discovery *discovery, const struct weir_job_task *task)
+{
+    struct weir_topic_partition *at = weir_alloc(task->partition_count * sizeof *at);
+    int64_t *positions = weir_alloc(task->partition_count * sizeof *positions);
+    int64_t *ends = weir_alloc(task->partition_count * sizeof *ends);
+    for (uint32_t i = 0; i < task->partition_count; i++) {
+        at[i] = (struct weir_topic_partition){.topic = task->table->topic,
+                                              .partition = task->partitions[i]};
+        positions[i] = weir_source_position(task->source, i); // before the ends are asked for
+    }
+    struct weir_error error;
+    enum weir_status status =
+        discovery->kafka->ops->offsets(discovery->kafka, WEIR_OFFSET_LATEST, 0,
+                                       task->partition_count, at, ends, WEIR_CALL_TIMEOUT_MS,
+                                       &error);
+    for (uint32_t i = 0; status == WEIR_OK && i < task->partition_count; i++) {
+        if (ends[i] >= 0 && ends[i] < positions[i] && !discovery->has_failed) {
+            weir_error_set(&error, WEIR_DOMAIN_KAFKA, WEIR_ACTION_FAIL,
+                           "topic %s partition %" PRId32 " ends at offset %" PRId64
+                           ", before position %" PRId64
+                           ": the topic was created anew and the position belongs to the old one",
+                           task->table->topic, task->partitions[i], ends[i], positions[i]);
+            fail(discovery, &error);
+        }
+    }
+    free(at);
+    free(positions);
+    free(ends);
+}
+
+static void *run(void *argument)
+{
+    struct weir_discovery *discovery = argument;
+    while (!atomic_load(&discovery->is_stopped)) {
+        weir_mailbox_wait(discovery->wake, INTERVAL_MS);
+        for (uint32_t i = 0; i < discovery->topics->count; i++) {
+            if (!atomic_load(&discovery->is_stopped) && !discovery->has_failed &&
+                is_source_topic(discovery, discovery->topics->topics[i].name)) {
+                check_topic(discovery, i);
+            }
+        }
+        for (uint32_t i = 0; i < discovery->tasks->count; i++) {
+            if (!atomic_load(&discovery->is_stopped) && !discovery->has_failed) {
+                check_ends(discovery, &discovery->tasks->tasks[i]);
+            }
+        }
+    }
+    return NULL;
+}
+
+struct weir_discovery *weir_discovery_start(struct weir_kafka *kafka,
+                                            const struct weir_topics *topics,
+                                            const struct weir_job_tasks *tasks,
+                                            struct weir_mailbox *coordinator)
+{
+    struct weir_discovery *discovery = weir_alloc_zero(sizeof *discovery);
+    discovery->kafka = kafka;
+    discovery->topics = topics;
+    discovery->tasks = tasks;
+    discovery->coordinator = coordinator;
+    discovery->wake = weir_mailbox_create();
+    discovery->gone_counts = weir_alloc_zero(topics->count * sizeof *discovery->gone_counts);
+    int failed = pthread_create(&discovery->thread, NULL, run, discovery);
+    WEIR_ASSERT(failed == 0);
+    pthread_setname_np(discovery->thread, "discovery");
+    return discovery;
+}
+
+void weir_discovery_stop(struct weir_discovery *discovery)
+{
+    if (discovery == NULL) {
+        return;
+    }
+    atomic_store(&discovery->is_stopped, true);
+    weir_mailbox_wake(discovery->wake);
+    pthread_join(discovery->thread, NULL);
+    weir_mailbox_destroy(discovery->wake, NULL);
+    free(discovery->gone_counts);
+    free(discovery);
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// See job.h. Threads of a running job: one a task, the committer, discovery, and the coordinator on
+// the main thread. Order of taking down: stop tasks → stop discovery and committer → close the
+// handles (no delivery report comes after that) → destroy tasks → destroy the coordinator.
+#include "app/job.h"
+
+#include "app/discovery.h"
+#include "app/signals.h"
+#include "runtime/base/log.h"
+#include "runtime/coordinator.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+enum {
+    QUIET_COMMIT_MS = 30 * 60 * 1000, // well under the expiry of offsets and transactional ids
+    COMMIT_HANG_MS = 150000,          // beyond every deadline of the commit itself
+};
+
+struct weir_job {
+    struct weir_job_context *context;
+    struct weir_recovered recovered; // its arena outlives the job
+    struct weir_arena *arena;
+    struct weir_mailbox *mailbox; // of the coordinator
+    struct weir_job_tasks tasks;
+    struct weir_committer *committer;
+    struct weir_coordinator *coordinator;
+    struct weir_discovery *discovery;
+};
+
+static enum weir_status create_parts(struct weir_job *job, struct weir_error *error)
+{
+    const struct weir_config *config = job->context->config;
+    if (weir_job_build(job->context, &job->recovered, job->mailbox, job->arena, &job->tasks,
+                       error) != WEIR_OK) {
+        return WEIR_ERROR;
+    }
+    job->recovered.committer.coordinator = job->mailbox;
+    if (weir_committer_start(&job->recovered.committer, job->recovered.number + 1,
+                             &job->committer, error) != WEIR_OK) {
+        return WEIR_ERROR;
+    }
+    struct weir_task **tasks = weir_arena_alloc(job->arena, job->tasks.count * sizeof *tasks);
+    for (uint32_t i = 0; i < job->tasks.count; i++) {
+        tasks[i] = job->tasks.tasks[i].task;
+    }
+    job->coordinator = weir_coordinator_create(&(struct weir_coordinator_config){
+        .interval_ms = config->checkpoint_interval_ms,
+        .timeout_ms = config->checkpoint_timeout_ms,
+        .min_pause_ms = config->checkpoint_min_pause_ms,
+        .quiet_commit_ms = QUIET_COMMIT_MS,
+        .commit_hang_ms = COMMIT_HANG_MS,
+        .concurrent_max = config->checkpoint_concurrent_max,
+        .first_number = job->recovered.number + 1,
+        .task_count = job->tasks.count,
+        .tasks = tasks,
+        .mailbox = job->mailbox,
+        .committer = weir_committer_mailbox(job->committer),
+        .clock = job->context->clock,
+    });
+    return WEIR_OK;
+}
+
+enum weir_status weir_job_create(struct weir_job_context *context,
+                                 const struct weir_recovered *recovered, struct weir_job **out,
+                                 struct weir_error *error)
+{
+    struct weir_job *job = weir_alloc_zero(sizeof *job);
+    job->context = context;
+    job->recovered = *recovered;
+    job->arena = weir_arena_create(64 << 10);
+    job->mailbox = weir_mailbox_create();
+    if (create_parts(job, error) != WEIR_OK) {
+        weir_job_destroy(job);
+        return WEIR_ERROR;
+    }
+    *out = job;
+    return WEIR_OK;
+}
+
+void weir_job_run(struct weir_job *job, struct weir_outcome *outcome)
+{
+    for (uint32_t i = 0; i < job->tasks.count; i++) {
+        weir_task_start(job->tasks.tasks[i].task);
+    }
+    job->discovery = weir_discovery_start(job->context->kafka, &job->recovered.topics, &job->tasks,
+                                          job->mailbox);
+    weir_log(WEIR_LOG_INFO, "job %s is running: %u tasks, checkpoint every %" PRId64 " ms",
+             job->context->config->job_id, job->tasks.count,
+             job->context->config->checkpoint_interval_ms);
+    weir_signals_wake(weir_mailbox_descriptor(job->mailbox));
+    weir_coordinator_run(job->coordinator, job->context->stop_requests);
+    *outcome = *weir_coordinator_outcome(job->coordinator);
+}
+
+void weir_job_log_totals(const struct weir_job *job)
+{
+    for (uint32_t i = 0; i < job->tasks.count; i++) {
+        const struct weir_job_task *task = &job->tasks.tasks[i];
+        struct weir_source_stats read = weir_source_stats(task->source);
+        weir_log(WEIR_LOG_INFO, "task %s read %" PRIu64 " records, of these %" PRIu64 " null values",
+                 weir_task_name(task->task), read.record_count, read.null_value_count);
+        for (uint32_t j = 0; j < task->sink_count; j++) {
+            struct weir_sink_stats written = weir_sink_stats(task->sinks[j]);
+            weir_log(WEIR_LOG_INFO, "task %s wrote %" PRIu64 " rows to %s",
+                     weir_task_name(task->task), written.row_count, task->sink_tables[j]->name);
+        }
+        for (int reason = 0; reason < WEIR_ROW_ERROR_REASON_COUNT; reason++) {
+            uint64_t count =
+                weir_row_policy_count(task->policy, (enum weir_row_error_reason)reason);
+            if (count > 0) {
+                weir_log(WEIR_LOG_WARN, "task %s set %" PRIu64 " records aside: %s",
+                         weir_task_name(task->task), count,
+                         weir_row_error_reason_name((enum weir_row_error_reason)reason));
+            }
+        }
+    }
+}
+
+void weir_job_destroy(struct weir_job *job)
+{
+    if (job == NULL) {
+        return;
+    }
+    for (uint32_t i = 0; i < job->tasks.count; i++) {
+        weir_mailbox_post(weir_task_mailbox(job->tasks.tasks[i].task),
+                          &(struct weir_mail){.kind = WEIR_MAIL_STOP});
+    }
+    for (uint32_t i = 0; i < job->tasks.count; i++) {
+        weir_task_join(job->tasks.tasks[i].task);
+    }
+    weir_discovery_stop(job->discovery);
+    weir_committer_stop(job->committer);
+    weir_handles_close(job->recovered.handles);
+    for (uint32_t i = 0; i < job->tasks.count; i++) {
+        weir_task_destroy(job->tasks.tasks[i].task);
+    }
+    weir_coordinator_destroy(job->coordinator);
+    weir_signals_wake(-1); // before the descriptor goes
+    weir_mailbox_destroy(job->mailbox, weir_coordinator_drop_mail);
+    weir_arena_destroy(job->arena);
+    free(job);
+}

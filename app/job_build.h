@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// From plan to tasks: one task per source table and share of its partitions, with its own instance
+// of every node that the source feeds.
+#ifndef WEIR_APP_JOB_BUILD_H
+#define WEIR_APP_JOB_BUILD_H
+
+#include "app/recover.h"
+#include "kafka/row_policy.h"
+#include "kafka/sink.h"
+
+// What one task is made of, for figures; the task owns the nodes.
+struct weir_job_task {
+    struct weir_task *task;
+    const struct weir_table *table;
+    struct weir_source *source;
+    uint32_t partition_count;
+    const int32_t *partitions;
+    struct weir_row_policy *policy;
+    uint32_t sink_count;
+    struct weir_operator **sinks;
+    const struct weir_table **sink_tables;
+};
+
+struct weir_job_tasks {
+    uint32_t count;
+    struct weir_job_task *tasks;
+};
+
+// On error what was built so far is destroyed. Texts and arrays live in the arena.
+enum weir_status weir_job_build(const struct weir_job_context *context,
+                                const struct weir_recovered *recovered,
+                                struct weir_mailbox *coordinator, struct weir_arena *arena,
+                                struct weir_job_tasks *tasks, struct weir_error *error);
+
+#endif

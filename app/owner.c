@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// See owner.h.
+#include "app/owner.h"
+
+#include "runtime/base/memory.h"
+
+#include <stdlib.h>
+
+struct weir_attempt weir_owner_begin(struct weir_owner *owner)
+{
+    owner->attempts =
+        weir_realloc(owner->attempts, (owner->attempt_count + 1) * sizeof *owner->attempts);
+    owner->attempts[owner->attempt_count] = weir_attempt_random();
+    return owner->attempts[owner->attempt_count++];
+}
+
+bool weir_owner_look(struct weir_owner *owner, const struct weir_pointer *pointer)
+{
+    if (!owner->has_looked) {
+        owner->has_looked = true;
+        owner->had_predecessor = pointer != NULL;
+        owner->predecessor =
+            pointer != NULL ? pointer->owner_attempt : (struct weir_attempt){.text = ""};
+        return true;
+    }
+    if (pointer == NULL) {
+        return true;
+    }
+    if (owner->had_predecessor && weir_attempt_equal(&pointer->owner_attempt, &owner->predecessor)) {
+        return true;
+    }
+    for (uint32_t i = 0; i < owner->attempt_count; i++) {
+        if (weir_attempt_equal(&pointer->owner_attempt, &owner->attempts[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void weir_owner_deinit(struct weir_owner *owner)
+{
+    free(owner->attempts);
+    *owner = (struct weir_owner){0};
+}

@@ -1,0 +1,591 @@
+// SPDX-License-Identifier: Apache-2.0
+// See recover.h. Each step is a function below, in the order in which they run:
+//   look      the pointer as a hint, without fencing: is the owner somebody newer, and do we have
+//             its checkpoint? If not: refuse, and leave the owner alone.
+//   fence     init_transactions on all four ids
+//   read      committed offsets with pointers, ends of the partitions, last records
+//   decide    weir_recovery_decide, a pure function
+//   start     a fresh job writes its start manifest first
+//   claim     one transaction: the same pointer with this attempt as owner
+// Thread: the main thread.
+#include "app/recover.h"
+
+#include "kafka/pointer.h"
+#include "runtime/base/failpoint.h"
+#include "runtime/base/log.h"
+#include "runtime/version.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+// Everything that is collected on the way.
+struct recovery {
+    struct weir_job_context *context;
+    struct weir_arena *arena;
+    struct weir_recovered *out;
+    struct weir_retry retry;
+    struct weir_topic_partition *topic_partitions; // of out->partitions
+    struct weir_found found;
+    struct weir_found_partition *found_partitions; // of out->starts
+    struct weir_recovery decision;
+    struct weir_partition_decision *partition_decisions;
+    struct weir_manifest start_manifest; // of a fresh start
+};
+
+static void list_partitions(struct recovery *recovery)
+{
+    const struct weir_plan *plan = recovery->context->plan;
+    struct weir_recovered *out = recovery->out;
+    uint32_t max = 0;
+    for (uint32_t i = 0; i < plan->table_count; i++) {
+        if (plan->tables[i]->is_source) {
+            max += weir_topics_find(&out->topics, plan->tables[i]->topic)->partition_count;
+        }
+    }
+    out->starts = weir_arena_alloc_zero(recovery->arena, max * sizeof *out->starts);
+    out->partitions = weir_arena_alloc_zero(recovery->arena, max * sizeof *out->partitions);
+    recovery->topic_partitions =
+        weir_arena_alloc_zero(recovery->arena, max * sizeof *recovery->topic_partitions);
+    for (uint32_t i = 0; i < plan->table_count; i++) {
+        const struct weir_table *table = plan->tables[i];
+        if (!table->is_source) {
+            continue;
+        }
+        const struct weir_topic *topic = weir_topics_find(&out->topics, table->topic);
+        bool is_known = false; // another table reads the same topic
+        for (uint32_t j = 0; j < out->partition_count; j++) {
+            is_known = is_known || out->partitions[j].topic == topic->name;
+        }
+        for (uint32_t p = 0; p < topic->partition_count; p++) {
+            out->starts[out->start_count++] =
+                (struct weir_start){.table = table, .partition.partition = (int32_t)p};
+            if (!is_known) {
+                recovery->topic_partitions[out->partition_count] = (struct weir_topic_partition){
+                    .topic = topic->name, .partition = (int32_t)p};
+                out->partitions[out->partition_count++] =
+                    (struct weir_commit_partition){.topic = topic->name,
+                                                   .partition = (int32_t)p,
+                                                   .topic_id = topic->topic_id};
+            }
+        }
+    }
+}
+
+static uint32_t partition_idx(const struct recovery *recovery, const char *topic,
+                              int32_t partition)
+{
+    for (uint32_t i = 0; i < recovery->out->partition_count; i++) {
+        if (recovery->out->partitions[i].partition == partition &&
+            strcmp(recovery->out->partitions[i].topic, topic) == 0) {
+            return i;
+        }
+    }
+    WEIR_ASSERT(!"every start has its partition");
+}
+
+static enum weir_status ask_committed(struct recovery *recovery, enum weir_isolation isolation,
+                                      struct weir_committed **committed, struct weir_error *error)
+{
+    struct weir_kafka *kafka = recovery->context->kafka;
+    uint32_t count = recovery->out->partition_count;
+    *committed = weir_arena_alloc_zero(recovery->arena, count * sizeof **committed);
+    while (kafka->ops->committed(kafka, isolation, count, recovery->topic_partitions, *committed,
+                                 WEIR_CALL_TIMEOUT_MS, error) != WEIR_OK) {
+        if (!weir_retry_again(&recovery->retry, error)) {
+            return weir_error_context(error, "reading the committed offsets of group %s",
+                                      recovery->context->config->job_id);
+        }
+    }
+    return WEIR_OK;
+}
+
+// Offsets of all partitions, into an array parallel to out->partitions.
+static enum weir_status ask_offsets(struct recovery *recovery, enum weir_offset_query query,
+                                    int64_t timestamp_ms, int64_t **offsets,
+                                    struct weir_error *error)
+{
+    struct weir_kafka *kafka = recovery->context->kafka;
+    uint32_t count = recovery->out->partition_count;
+    *offsets = weir_arena_alloc_zero(recovery->arena, count * sizeof **offsets);
+    while (kafka->ops->offsets(kafka, query, timestamp_ms, count, recovery->topic_partitions,
+                               *offsets, WEIR_CALL_TIMEOUT_MS, error) != WEIR_OK) {
+        if (!weir_retry_again(&recovery->retry, error)) {
+            return weir_error_context(error, "asking for the offsets of the source partitions");
+        }
+    }
+    return WEIR_OK;
+}
+
+static const struct weir_pointer *greatest_pointer(const struct weir_committed *committed,
+                                                   uint32_t count, struct weir_arena *arena)
+{
+    struct weir_pointer *greatest = NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        struct weir_pointer pointer;
+        if (weir_pointer_parse(&committed[i], &pointer) == WEIR_POINTER_PRESENT &&
+            (greatest == NULL || pointer.number > greatest->number)) {
+            greatest = weir_arena_alloc(arena, sizeof *greatest);
+            *greatest = pointer;
+        }
+    }
+    return greatest;
+}
+
+static enum weir_status check_owner(struct recovery *recovery, const struct weir_pointer *pointer,
+                                    struct weir_error *error)
+{
+    struct weir_job_context *context = recovery->context;
+    if (weir_owner_look(&context->owner, pointer)) {
+        return WEIR_OK;
+    }
+    return weir_error_set(error, WEIR_DOMAIN_KAFKA, WEIR_ACTION_FENCED,
+                          "a newer instance owns the job: attempt %s has claimed checkpoint "
+                          "%" PRId64 " (transactional ids %s-%" PRIu32 "-0 to -3)",
+                          pointer->owner_attempt.text, pointer->number, context->config->job_id,
+                          context->config->instance_id);
+}
+
+static enum weir_status look(struct recovery *recovery, const struct weir_pointer **pointer,
+                             struct weir_error *error)
+{
+    struct weir_committed *committed;
+    if (ask_committed(recovery, WEIR_READ_UNCOMMITTED, &committed, error) != WEIR_OK) {
+        return WEIR_ERROR;
+    }
+    *pointer = greatest_pointer(committed, recovery->out->partition_count, recovery->arena);
+    return check_owner(recovery, *pointer, error);
+}
+
+// A checkpoint that this store does not have: nothing that we could go on from, so the owner stays.
+static enum weir_status check_is_here(struct recovery *recovery, const struct weir_pointer *pointer,
+                                      struct weir_error *error)
+{
+    struct weir_manifest manifest;
+    bool is_missing = false;
+    if (pointer == NULL || recovery->context->config->restore_kind == WEIR_RESTORE_DISCARD ||
+        weir_store_read_manifest(recovery->context->store, pointer->number,
+                                 &pointer->manifest_attempt, recovery->arena, &manifest,
+                                 &is_missing, error) == WEIR_OK ||
+        !is_missing) {
+        return WEIR_OK; // what is damaged is for the decision to say
+    }
+    // A checkpoint that was pending when we looked may have been replaced by its successor.
+    return weir_error_set(
+        error, WEIR_DOMAIN_STORE, WEIR_ACTION_REFUSE,
+        "group \"%s\" points at checkpoint %" PRId64 " of attempt %s, which is not in %s; whoever runs "
+        "the job was left alone. Mount the volume (WEIR_CHECKPOINT_DIR) that the job ran with; to "
+        "start anew on purpose, with empty state and from WEIR_START, set "
+        "WEIR_RESTORE=discard:<word>",
+        recovery->context->config->job_id, pointer->number, pointer->manifest_attempt.text,
+        weir_store_path(recovery->context->store));
+}
+
+static enum weir_status find_manifests(struct recovery *recovery, struct weir_error *error)
+{
+    struct weir_store_entry *entries;
+    uint32_t count;
+    struct weir_store *store = recovery->context->store;
+    if (weir_store_list(store, recovery->arena, &entries, &count, error) != WEIR_OK) {
+        return WEIR_ERROR;
+    }
+    struct weir_found_manifest *manifests =
+        weir_arena_alloc_zero(recovery->arena, count * sizeof *manifests);
+    for (uint32_t i = 0; i < count; i++) {
+        struct weir_manifest *manifest = weir_arena_alloc_zero(recovery->arena, sizeof *manifest);
+        struct weir_error broken;
+        bool is_missing;
+        manifests[i] = (struct weir_found_manifest){.number = entries[i].number,
+                                                    .attempt = entries[i].attempt,
+                                                    .manifest = manifest};
+        if (weir_store_read_manifest(store, entries[i].number, &entries[i].attempt, recovery->arena,
+                                     manifest, &is_missing, &broken) != WEIR_OK) {
+            manifests[i].state = WEIR_MANIFEST_BROKEN;
+            manifests[i].error_text = weir_arena_strdup(recovery->arena, broken.text);
+            manifests[i].manifest = NULL;
+        }
+    }
+    recovery->found.manifest_count = count;
+    recovery->found.manifests = manifests;
+    return WEIR_OK;
+}
+
+// Is the record before the position still the one that was read?
+static enum weir_status compare_last_record(struct recovery *recovery,
+                                            struct weir_found_partition *partition,
+                                            const struct weir_manifest *manifest,
+                                            struct weir_error *error)
+{
+    const struct weir_manifest_position *position = weir_manifest_find_position(
+        manifest, partition->table, partition->topic, partition->partition);
+    partition->last_record = WEIR_LAST_RECORD_UNKNOWN;
+    if (position == NULL || position->entry.last_offset < partition->low_offset ||
+        position->entry.last_offset >= partition->high_offset) {
+        return WEIR_OK;
+    }
+    struct weir_kafka *kafka = recovery->context->kafka;
+    struct weir_topic_partition at = {.topic = partition->topic,
+                                      .partition = partition->partition};
+    bool is_found = false;
+    int64_t timestamp_ms = 0;
+    uint32_t crc32 = 0;
+    while (kafka->ops->record_at(kafka, &at, position->entry.last_offset, &is_found, &timestamp_ms,
+                                 &crc32, WEIR_CALL_TIMEOUT_MS, error) != WEIR_OK) {
+        if (!weir_retry_again(&recovery->retry, error)) {
+            return weir_error_context(error, "reading topic %s partition %" PRId32 " again",
+                                      partition->topic, partition->partition);
+        }
+    }
+    if (is_found) {
+        partition->last_record = timestamp_ms == position->entry.last_timestamp_ms &&
+                                         crc32 == position->entry.last_crc32
+                                     ? WEIR_LAST_RECORD_SAME
+                                     : WEIR_LAST_RECORD_DIFFERENT;
+    }
+    return WEIR_OK;
+}
+
+static const struct weir_manifest *pointed_manifest(const struct recovery *recovery,
+                                                    const struct weir_pointer *pointer)
+{
+    for (uint32_t i = 0; pointer != NULL && i < recovery->found.manifest_count; i++) {
+        const struct weir_found_manifest *found = &recovery->found.manifests[i];
+        if (found->number == pointer->number &&
+            weir_attempt_equal(&found->attempt, &pointer->manifest_attempt)) {
+            return found->manifest;
+        }
+    }
+    return NULL;
+}
+
+static enum weir_status read_found(struct recovery *recovery, struct weir_error *error)
+{
+    struct weir_committed *committed;
+    int64_t *low;
+    int64_t *high;
+    if (ask_committed(recovery, WEIR_READ_COMMITTED, &committed, error) != WEIR_OK ||
+        ask_offsets(recovery, WEIR_OFFSET_EARLIEST, 0, &low, error) != WEIR_OK ||
+        ask_offsets(recovery, WEIR_OFFSET_LATEST, 0, &high, error) != WEIR_OK ||
+        find_manifests(recovery, error) != WEIR_OK) {
+        return WEIR_ERROR;
+    }
+    const struct weir_recovered *out = recovery->out;
+    recovery->found_partitions =
+        weir_arena_alloc_zero(recovery->arena, out->start_count * sizeof *recovery->found_partitions);
+    recovery->found.partitions = recovery->found_partitions;
+    recovery->found.partition_count = out->start_count;
+    for (uint32_t i = 0; i < out->start_count; i++) {
+        const struct weir_start *start = &out->starts[i];
+        uint32_t idx = partition_idx(recovery, start->table->topic, start->partition.partition);
+        struct weir_found_partition *partition = &recovery->found_partitions[i];
+        *partition = (struct weir_found_partition){
+            .table = start->table->name,
+            .topic = out->partitions[idx].topic,
+            .partition = start->partition.partition,
+            .can_skip_missing = start->table->on_missing == WEIR_ON_MISSING_CONTINUE,
+            .committed_offset = committed[idx].offset,
+            .low_offset = low[idx],
+            .high_offset = high[idx],
+            .topic_id = out->partitions[idx].topic_id,
+        };
+        partition->pointer_state = weir_pointer_parse(&committed[idx], &partition->pointer);
+    }
+    const struct weir_pointer *pointer = weir_pointer_greatest(&recovery->found);
+    if (check_owner(recovery, pointer, error) != WEIR_OK) {
+        return WEIR_ERROR;
+    }
+    const struct weir_manifest *manifest = pointed_manifest(recovery, pointer);
+    for (uint32_t i = 0; manifest != NULL && i < out->start_count; i++) {
+        if (compare_last_record(recovery, &recovery->found_partitions[i], manifest, error) !=
+            WEIR_OK) {
+            return WEIR_ERROR;
+        }
+    }
+    return WEIR_OK;
+}
+
+// Where a table without position begins, by its own `start` or WEIR_START.
+static enum weir_status resolve_position(struct recovery *recovery, struct weir_position position,
+                                         const struct weir_start *start, int64_t *offset,
+                                         struct weir_error *error)
+{
+    enum weir_offset_query query = WEIR_OFFSET_EARLIEST;
+    switch (position.kind) {
+    case WEIR_POSITION_DEFAULT:
+    case WEIR_POSITION_EARLIEST:
+        break;
+    case WEIR_POSITION_LATEST:
+        query = WEIR_OFFSET_STABLE;
+        break;
+    case WEIR_POSITION_TIMESTAMP:
+        query = WEIR_OFFSET_TIMESTAMP;
+        break;
+    }
+    struct weir_kafka *kafka = recovery->context->kafka;
+    struct weir_topic_partition at = {.topic = start->table->topic,
+                                      .partition = start->partition.partition};
+    while (kafka->ops->offsets(kafka, query, position.timestamp_ms, 1, &at, offset,
+                               WEIR_CALL_TIMEOUT_MS, error) != WEIR_OK) {
+        if (!weir_retry_again(&recovery->retry, error)) {
+            return weir_error_context(error, "where to begin in topic %s", at.topic);
+        }
+    }
+    return WEIR_OK;
+}
+
+static struct weir_position start_of(const struct recovery *recovery,
+                                     const struct weir_table *table)
+{
+    return table->start.kind != WEIR_POSITION_DEFAULT ? table->start
+                                                      : recovery->context->config->start;
+}
+
+static enum weir_status resolve_start(struct recovery *recovery, uint32_t idx,
+                                      struct weir_error *error)
+{
+    struct weir_start *start = &recovery->out->starts[idx];
+    const struct weir_partition_decision *decision = &recovery->partition_decisions[idx];
+    start->partition.last_offset = -1;
+    start->partition.end_offset = -1;
+    enum weir_start_kind kind = recovery->decision.kind == WEIR_RECOVERY_FRESH
+                                    ? WEIR_START_TABLE
+                                    : decision->kind;
+    switch (kind) {
+    case WEIR_START_AT_OFFSET:
+        start->partition.offset = decision->offset;
+        start->partition.last_offset = decision->position->entry.last_offset;
+        start->partition.last_timestamp_ms = decision->position->entry.last_timestamp_ms;
+        start->partition.last_crc32 = decision->position->entry.last_crc32;
+        start->partition.end_offset = decision->position->entry.end_offset;
+        if (decision->missing_count > 0) {
+            weir_log(WEIR_LOG_WARN,
+                     "topic %s partition %" PRId32 ": %" PRId64
+                     " records before offset %" PRId64
+                     " were removed before they were read; going on without them (on_missing)",
+                     start->table->topic, start->partition.partition, decision->missing_count,
+                     decision->offset);
+        }
+        return WEIR_OK;
+    case WEIR_START_EARLIEST:
+        return resolve_position(recovery, (struct weir_position){.kind = WEIR_POSITION_EARLIEST},
+                                start, &start->partition.offset, error);
+    case WEIR_START_TABLE:
+        return resolve_position(recovery, start_of(recovery, start->table), start,
+                                &start->partition.offset, error);
+    }
+    WEIR_ASSERT(!"unreachable");
+}
+
+// The end of what a bounded source reads: kept from the checkpoint while that run is not over.
+static enum weir_status resolve_ends(struct recovery *recovery, struct weir_error *error)
+{
+    struct weir_recovered *out = recovery->out;
+    bool is_run_open = false;
+    for (uint32_t i = 0; i < out->start_count; i++) {
+        is_run_open = is_run_open ||
+                      out->starts[i].partition.offset < out->starts[i].partition.end_offset;
+    }
+    for (uint32_t i = 0; i < out->start_count; i++) {
+        struct weir_start *start = &out->starts[i];
+        struct weir_position end = start->table->end;
+        if (recovery->context->config->is_bounded && end.kind == WEIR_POSITION_DEFAULT) {
+            end.kind = WEIR_POSITION_LATEST;
+        }
+        if (end.kind == WEIR_POSITION_DEFAULT) {
+            start->partition.end_offset = -1;
+        } else if ((!is_run_open || start->partition.end_offset < 0) &&
+                   resolve_position(recovery, end, start, &start->partition.end_offset, error) !=
+                       WEIR_OK) {
+            return WEIR_ERROR;
+        }
+    }
+    return WEIR_OK;
+}
+
+static enum weir_status decide(struct recovery *recovery, struct weir_error *error)
+{
+    const struct weir_config *config = recovery->context->config;
+    struct weir_recovered *out = recovery->out;
+    recovery->found.job_id = config->job_id;
+    recovery->found.instance_id = (int32_t)config->instance_id;
+    recovery->found.cluster_id = out->cluster_id;
+    recovery->found.store_path = weir_store_path(recovery->context->store);
+    recovery->found.restore = config->restore_text;
+    recovery->partition_decisions = weir_arena_alloc_zero(
+        recovery->arena, out->start_count * sizeof *recovery->partition_decisions);
+    if (weir_recovery_decide(&recovery->found, &recovery->decision, recovery->partition_decisions,
+                             error) != WEIR_OK) {
+        return WEIR_ERROR;
+    }
+    out->number = recovery->decision.number;
+    for (uint32_t i = 0; i < out->start_count; i++) {
+        if (resolve_start(recovery, i, error) != WEIR_OK) {
+            return WEIR_ERROR;
+        }
+    }
+    return resolve_ends(recovery, error);
+}
+
+// A fresh start is a checkpoint like any other: a crash in its first epoch begins at the same place.
+static enum weir_status write_start_manifest(struct recovery *recovery, struct weir_error *error)
+{
+    const struct weir_config *config = recovery->context->config;
+    const struct weir_recovered *out = recovery->out;
+    struct weir_manifest_position *positions =
+        weir_arena_alloc_zero(recovery->arena, out->start_count * sizeof *positions);
+    for (uint32_t i = 0; i < out->start_count; i++) {
+        const struct weir_start *start = &out->starts[i];
+        positions[i] = (struct weir_manifest_position){
+            .entry = {.table = start->table->name,
+                      .topic = start->table->topic,
+                      .partition = start->partition.partition,
+                      .offset = start->partition.offset,
+                      .end_offset = start->partition.end_offset,
+                      .last_offset = -1},
+            .topic_id = weir_topics_find(&out->topics, start->table->topic)->topic_id,
+        };
+    }
+    recovery->start_manifest = (struct weir_manifest){
+        .number = out->number,
+        .attempt = out->attempt,
+        .job_id = config->job_id,
+        .instance_id = (int32_t)config->instance_id,
+        .cluster_id = out->cluster_id,
+        .kind = "start",
+        .restore = config->restore_text,
+        .weir_version = WEIR_VERSION,
+        .created_ms = weir_wall_ms(recovery->context->clock),
+        .parallelism = config->parallelism,
+        .position_count = out->start_count,
+        .positions = positions,
+    };
+    return weir_store_write_manifest(recovery->context->store, &recovery->start_manifest, error);
+}
+
+static enum weir_status claim(struct recovery *recovery, struct weir_error *error)
+{
+    const struct weir_config *config = recovery->context->config;
+    struct weir_recovered *out = recovery->out;
+    const struct weir_manifest *manifest = recovery->decision.manifest;
+    if (recovery->decision.kind == WEIR_RECOVERY_FRESH) {
+        if (write_start_manifest(recovery, error) != WEIR_OK) {
+            return WEIR_ERROR;
+        }
+        manifest = &recovery->start_manifest;
+    }
+    for (uint32_t i = 0; i < out->partition_count; i++) {
+        struct weir_commit_partition *partition = &out->partitions[i];
+        partition->offset =
+            weir_manifest_committed_offset(manifest, partition->topic, partition->partition);
+        partition->has_pointer = partition->offset >= 0;
+    }
+    out->committer = (struct weir_committer_config){
+        .handles = out->handles,
+        .store = recovery->context->store,
+        .clock = recovery->context->clock,
+        .attempt = out->attempt,
+        .job_id = config->job_id,
+        .instance_id = (int32_t)config->instance_id,
+        .cluster_id = out->cluster_id,
+        .restore = config->restore_text,
+        .parallelism = config->parallelism,
+        .retained = config->checkpoints_retained,
+        .checkpoint_timeout_ms = config->checkpoint_timeout_ms,
+        .commit_timeout_ms = 60000,
+        .full_commit_ms = 30 * 60 * 1000,
+        .partition_count = out->partition_count,
+        .partitions = out->partitions,
+    };
+    return weir_claim(&out->committer, manifest, error);
+}
+
+static void log_result(const struct recovery *recovery)
+{
+    const struct weir_recovered *out = recovery->out;
+    if (recovery->decision.kind == WEIR_RECOVERY_FRESH) {
+        weir_log(WEIR_LOG_INFO, "job %s begins with empty state at checkpoint %" PRId64 "%s",
+                 recovery->context->config->job_id, out->number,
+                 recovery->decision.is_discarded ? " (WEIR_RESTORE=discard)" : "");
+        return;
+    }
+    uint32_t discarded_count = 0;
+    for (uint32_t i = 0; i < recovery->found.manifest_count; i++) {
+        discarded_count += recovery->found.manifests[i].number > out->number ? 1 : 0;
+    }
+    weir_log(WEIR_LOG_INFO,
+             "job %s goes on from checkpoint %" PRId64 " of attempt %s; %" PRIu32
+             " later checkpoints were not committed: discarded and replayed",
+             recovery->context->config->job_id, out->number, recovery->decision.attempt.text,
+             discarded_count);
+}
+
+static enum weir_status begin(struct recovery *recovery, struct weir_job_context *context,
+                              struct weir_arena *arena, struct weir_recovered *recovered,
+                              struct weir_error *error)
+{
+    *recovered = (struct weir_recovered){0};
+    *recovery = (struct recovery){
+        .context = context,
+        .arena = arena,
+        .out = recovered,
+        .retry = {.clock = context->clock,
+                  .deadline_ms = weir_now_ms(context->clock) + context->config->connect_timeout_ms,
+                  .stop_requests = context->stop_requests},
+    };
+    struct weir_kafka *kafka = context->kafka;
+    while (kafka->ops->cluster_id(kafka, recovered->cluster_id, sizeof recovered->cluster_id,
+                                  WEIR_CALL_TIMEOUT_MS, error) != WEIR_OK) {
+        if (!weir_retry_again(&recovery->retry, error)) {
+            return WEIR_ERROR;
+        }
+    }
+    if (weir_topics_resolve(kafka, context->plan, context->config, &recovery->retry, arena,
+                            &recovered->topics, error) != WEIR_OK ||
+        weir_brokers_check(kafka, context->plan, &recovered->topics, context->config,
+                           &recovery->retry, error) != WEIR_OK) {
+        return WEIR_ERROR;
+    }
+    list_partitions(recovery);
+    return WEIR_OK;
+}
+
+enum weir_status weir_recover_look(struct weir_job_context *context, struct weir_error *error)
+{
+    struct weir_arena *arena = weir_arena_create(64 << 10);
+    struct weir_recovered recovered;
+    struct recovery recovery;
+    const struct weir_pointer *pointer;
+    enum weir_status status = begin(&recovery, context, arena, &recovered, error);
+    if (status == WEIR_OK) {
+        status = look(&recovery, &pointer, error);
+    }
+    weir_arena_destroy(arena);
+    return status;
+}
+
+enum weir_status weir_recover(struct weir_job_context *context, struct weir_arena *arena,
+                              struct weir_recovered *recovered, struct weir_error *error)
+{
+    struct recovery recovery;
+    const struct weir_pointer *pointer = NULL;
+    if (begin(&recovery, context, arena, recovered, error) != WEIR_OK ||
+        look(&recovery, &pointer, error) != WEIR_OK ||
+        check_is_here(&recovery, pointer, error) != WEIR_OK) {
+        return WEIR_ERROR;
+    }
+    recovered->attempt = weir_owner_begin(&context->owner);
+    weir_failpoint("recover.before_fence");
+    if (weir_handles_open(context->kafka, context->config->job_id,
+                          (int32_t)context->config->instance_id, context->clock,
+                          recovery.retry.deadline_ms, &recovered->handles, error) != WEIR_OK) {
+        return WEIR_ERROR;
+    }
+    weir_failpoint("recover.fenced");
+    if (read_found(&recovery, error) != WEIR_OK || decide(&recovery, error) != WEIR_OK ||
+        claim(&recovery, error) != WEIR_OK) {
+        weir_handles_close(recovered->handles);
+        recovered->handles = NULL;
+        return WEIR_ERROR;
+    }
+    log_result(&recovery);
+    return WEIR_OK;
+}

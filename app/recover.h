@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// The order of a recovery (docs/recovery.md): look → fence → read → decide → claim. After it this
+// process owns the job, every older owner is fenced, and it is known where to read on.
+#ifndef WEIR_APP_RECOVER_H
+#define WEIR_APP_RECOVER_H
+
+#include "app/config.h"
+#include "app/owner.h"
+#include "app/retry.h"
+#include "app/topics.h"
+#include "kafka/committer.h"
+#include "kafka/handles.h"
+#include "kafka/source.h"
+
+// What stays the same through all recoveries of a process.
+struct weir_job_context {
+    const struct weir_config *config;
+    const struct weir_plan *plan;
+    struct weir_kafka *kafka;
+    struct weir_store *store;
+    const struct weir_clock *clock;
+    const volatile int *stop_requests;
+    struct weir_owner owner;
+};
+
+// Where reading goes on, one for each partition of each source table.
+struct weir_start {
+    const struct weir_table *table;
+    struct weir_source_partition partition;
+};
+
+struct weir_recovered {
+    char cluster_id[64];
+    struct weir_topics topics;
+    struct weir_attempt attempt;
+    struct weir_handles *handles;
+    int64_t number; // of the checkpoint that was claimed: the next epoch is number + 1
+    uint32_t start_count;
+    struct weir_start *starts;
+    uint32_t partition_count; // of topics, each once
+    struct weir_commit_partition *partitions;
+    struct weir_committer_config committer; // ready for weir_committer_start
+};
+
+// Texts and arrays go to the arena. On success the caller closes recovered->handles.
+// Errors: REFUSE (the operator's turn), FENCED (another instance was faster or has taken over),
+// RECOVER (again), FAIL. Blocks for as long as brokers need, at most WEIR_CONNECT_TIMEOUT.
+enum weir_status weir_recover(struct weir_job_context *context, struct weir_arena *arena,
+                              struct weir_recovered *recovered, struct weir_error *error);
+
+// Only the look: FENCED (as an error) when a newer instance owns the job.
+enum weir_status weir_recover_look(struct weir_job_context *context, struct weir_error *error);
+
+#endif

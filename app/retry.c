@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// See retry.h.
+#include "app/retry.h"
+
+#include <time.h>
+
+enum { PAUSE_MS = 200 };
+
+bool weir_retry_again(const struct weir_retry *retry, struct weir_error *error)
+{
+    if (error->action != WEIR_ACTION_RETRY) {
+        return false;
+    }
+    if (*retry->stop_requests > 0 || weir_now_ms(retry->clock) >= retry->deadline_ms) {
+        error->action = WEIR_ACTION_FAIL;
+        weir_error_context(error, "gave up waiting for the brokers");
+        return false;
+    }
+    struct timespec pause = {.tv_nsec = PAUSE_MS * 1000000};
+    nanosleep(&pause, NULL);
+    return true;
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// The questions that a start asks of the brokers, each repeated while that can help and time is
+// left. Thread: the main thread. Blocks.
+#ifndef WEIR_APP_RETRY_H
+#define WEIR_APP_RETRY_H
+
+#include "runtime/base/clock.h"
+#include "runtime/base/error.h"
+
+enum { WEIR_CALL_TIMEOUT_MS = 5000 };
+
+struct weir_retry {
+    const struct weir_clock *clock;
+    int64_t deadline_ms; // monotonic
+    const volatile int *stop_requests;
+};
+
+// To be asked after a failed call: true after a short pause when the same call may be made again.
+// False turns an error that only time could have mended into one that ends the process (FAIL).
+bool weir_retry_again(const struct weir_retry *retry, struct weir_error *error);
+
+#endif

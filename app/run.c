@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+// `weir run`. Once: plan, lock, client, store. Then lives, one after another: recover (claim), build,
+// run, take down; the outcome of each says whether there is a next one. Thread: the main thread.
+//
+//   outcome of a life            next
+//   done, stopped                exit 0
+//   rebuild                      next life at once
+//   failed, action fail          exit 1
+//   failed, action refuse        exit 2 before the first life ran, 1 afterwards
+//   failed, action fenced        wait, look at the pointer: newer owner → exit 3, else next life
+//   failed, action recover       next life after a pause, while attempts are left; else exit 1
+#include "app/run.h"
+
+#include "app/config.h"
+#include "app/exit_code.h"
+#include "app/job.h"
+#include "app/restart.h"
+#include "app/signals.h"
+#include "app/state_lock.h"
+#include "runtime/base/log.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <sys/random.h>
+#include <time.h>
+
+enum {
+    LOCK_TIMEOUT_MS = 30000,
+    FENCED_WAIT_MS = 2000, // a fenced owner that comes back faster could fence the newer one's init
+    FENCED_WAIT_SPREAD_MS = 1000,
+    CONTEST_BACKOFF_MS = 100, // two that start at once fence each other: doubling, jittered
+    CONTEST_BACKOFF_MAX_MS = 3200,
+};
+
+struct run {
+    struct weir_job_context context;
+    struct weir_arena *arena; // the process's
+    struct weir_restart restart;
+    bool has_run; // a life got as far as running
+    int64_t contest_backoff_ms;
+};
+
+static uint32_t random_number(void)
+{
+    uint32_t number = 0;
+    ssize_t got = getrandom(&number, sizeof number, 0);
+    (void)got;
+    return number;
+}
+
+static void pause_ms(int64_t ms)
+{
+    struct timespec wait = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
+    nanosleep(&wait, NULL);
+}
+
+static enum weir_status create_client(const struct weir_config *config, struct weir_kafka **kafka,
+                                      struct weir_error *error)
+{
+    // Shares of the budget: a quarter for what is fetched ahead, a quarter for what is being sent.
+    uint32_t consumer_count = config->parallelism;
+    struct weir_kafka_config client = {
+        .group_id = config->job_id,
+        .property_count = config->property_count,
+        .properties = config->properties,
+        .consumer_property_count = config->consumer_property_count,
+        .consumer_properties = config->consumer_properties,
+        .producer_property_count = config->producer_property_count,
+        .producer_properties = config->producer_properties,
+        .transaction_timeout_ms = config->transaction_timeout_ms,
+        .consumer_queue_bytes_max = config->memory_bytes / 4 / consumer_count,
+        .producer_queue_messages_max = 50000,
+        .producer_queue_bytes_max = config->memory_bytes / 4 / WEIR_HANDLE_COUNT,
+    };
+    return weir_rdkafka_create(&client, kafka, error);
+}
+
+static enum weir_status prepare(struct run *run, const struct weir_config *config,
+                                struct weir_error *error)
+{
+    run->arena = weir_arena_create(64 << 10);
+    run->context.config = config;
+    run->context.clock = &weir_system_clock;
+    run->context.stop_requests = &weir_stop_requests;
+    run->contest_backoff_ms = CONTEST_BACKOFF_MS;
+    run->restart = (struct weir_restart){.attempts_max = config->restart_attempts_max,
+                                         .backoff_ms = config->restart_backoff_ms,
+                                         .backoff_max_ms = config->restart_backoff_max_ms};
+    int lock;
+    if (weir_sql_plan(config->sql_text, run->arena, &run->context.plan, error) != WEIR_OK ||
+        weir_state_lock(config->state_dir, LOCK_TIMEOUT_MS, &weir_stop_requests, &lock, error) !=
+            WEIR_OK ||
+        weir_store_open(config->checkpoint_dir, config->job_id, (int32_t)config->instance_id,
+                        &run->context.store, error) != WEIR_OK) {
+        return WEIR_ERROR;
+    }
+    return create_client(config, &run->context.kafka, error);
+}
+
+// Everything between two recoveries. The outcome is filled in any case.
+static void live(struct run *run, struct weir_outcome *outcome)
+{
+    struct weir_arena *arena = weir_arena_create(64 << 10);
+    struct weir_recovered recovered;
+    struct weir_job *job = NULL;
+    *outcome = (struct weir_outcome){.kind = WEIR_OUTCOME_FAILED};
+    if (weir_recover(&run->context, arena, &recovered, &outcome->error) == WEIR_OK &&
+        weir_job_create(&run->context, &recovered, &job, &outcome->error) == WEIR_OK) {
+        run->has_run = true;
+        run->contest_backoff_ms = CONTEST_BACKOFF_MS;
+        weir_job_run(job, outcome);
+        weir_job_log_totals(job);
+    }
+    weir_job_destroy(job);
+    weir_arena_destroy(arena);
+}
+
+// Was that a newer owner, or our own transaction timed out? The pointer tells. -1: go on.
+static int on_fenced(struct run *run, const struct weir_error *error)
+{
+    weir_log(WEIR_LOG_WARN, "%s; looking who owns the job", error->text);
+    int64_t wait_ms = FENCED_WAIT_MS + random_number() % FENCED_WAIT_SPREAD_MS;
+    if (!run->has_run) {
+        int64_t backoff_ms = run->contest_backoff_ms;
+        wait_ms = backoff_ms / 2 + random_number() % (uint32_t)backoff_ms;
+        run->contest_backoff_ms =
+            backoff_ms * 2 > CONTEST_BACKOFF_MAX_MS ? CONTEST_BACKOFF_MAX_MS : backoff_ms * 2;
+    }
+    pause_ms(wait_ms);
+    struct weir_error look_error;
+    if (weir_recover_look(&run->context, &look_error) == WEIR_OK) {
+        return -1;
+    }
+    if (look_error.action == WEIR_ACTION_FENCED) {
+        weir_log(WEIR_LOG_ERROR, "%s; ending", look_error.text);
+        return WEIR_EXIT_FENCED;
+    }
+    return -1; // cannot be asked now: the recovery asks again, before it fences anybody
+}
+
+static int on_recover(struct run *run, const struct weir_error *error)
+{
+    int64_t wait_ms;
+    if (!weir_restart_next(&run->restart, random_number(), &wait_ms)) {
+        weir_log(WEIR_LOG_ERROR, "%s; no restart is left (WEIR_RESTART_ATTEMPTS=%" PRIu32 ")",
+                 error->text, run->restart.attempts_max);
+        return WEIR_EXIT_FAILED;
+    }
+    weir_log(WEIR_LOG_WARN,
+             "%s; going back to the last committed checkpoint in %" PRId64
+             " ms (restart %" PRIu32 " of %" PRIu32 ")",
+             error->text, wait_ms, run->restart.attempt_count, run->restart.attempts_max);
+    pause_ms(wait_ms);
+    return -1;
+}
+
+// The exit code, or -1: another life.
+static int on_failed(struct run *run, const struct weir_error *error)
+{
+    if (weir_stop_requests > 0) {
+        weir_log(WEIR_LOG_ERROR, "%s; stopping without a final checkpoint", error->text);
+        return WEIR_EXIT_FAILED;
+    }
+    switch (error->action) {
+    case WEIR_ACTION_REFUSE:
+        weir_log(WEIR_LOG_ERROR, "%s", error->text);
+        return run->has_run ? WEIR_EXIT_FAILED : WEIR_EXIT_REFUSED;
+    case WEIR_ACTION_FAIL:
+        weir_log(WEIR_LOG_ERROR, "%s", error->text);
+        return WEIR_EXIT_FAILED;
+    case WEIR_ACTION_FENCED:
+        return on_fenced(run, error);
+    case WEIR_ACTION_RETRY:
+    case WEIR_ACTION_RECOVER:
+        return on_recover(run, error);
+    }
+    WEIR_ASSERT(!"unreachable");
+}
+
+static int live_until_over(struct run *run)
+{
+    for (;;) {
+        struct weir_outcome outcome;
+        int64_t began_ms = weir_now_ms(run->context.clock);
+        live(run, &outcome);
+        int64_t life_ms = weir_now_ms(run->context.clock) - began_ms;
+        weir_restart_note_life(&run->restart, life_ms, outcome.committed_count);
+        int exit_code = -1;
+        switch (outcome.kind) {
+        case WEIR_OUTCOME_NONE: // a second stop request
+            return WEIR_EXIT_FAILED;
+        case WEIR_OUTCOME_DONE:
+            weir_log(WEIR_LOG_INFO, "all input is read and committed: done");
+            return WEIR_EXIT_OK;
+        case WEIR_OUTCOME_STOPPED:
+            weir_log(WEIR_LOG_INFO, "stopped after a final checkpoint");
+            return WEIR_EXIT_OK;
+        case WEIR_OUTCOME_REBUILD:
+            break;
+        case WEIR_OUTCOME_FAILED:
+            exit_code = on_failed(run, &outcome.error);
+            break;
+        }
+        if (exit_code >= 0) {
+            return exit_code;
+        }
+    }
+}
+
+static int exit_code_of(const struct weir_error *error)
+{
+    return error->action == WEIR_ACTION_REFUSE ? WEIR_EXIT_REFUSED : WEIR_EXIT_FAILED;
+}
+
+int weir_command_run(const struct weir_config *config)
+{
+    struct run run = {0};
+    struct weir_error error;
+    weir_signals_init();
+    int exit_code;
+    if (prepare(&run, config, &error) == WEIR_OK) {
+        exit_code = live_until_over(&run);
+    } else {
+        weir_log(WEIR_LOG_ERROR, "%s", error.text);
+        exit_code = exit_code_of(&error);
+    }
+    if (run.context.kafka != NULL) {
+        run.context.kafka->ops->destroy(run.context.kafka);
+    }
+    weir_store_close(run.context.store);
+    weir_owner_deinit(&run.context.owner);
+    weir_arena_destroy(run.arena);
+    return exit_code;
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// SIGTERM and SIGINT: the first asks for a final checkpoint, the second ends the process at once.
+// Whatever hangs, the process ends within 30 s of the first. Thread: any.
+#ifndef WEIR_APP_SIGNALS_H
+#define WEIR_APP_SIGNALS_H
+
+#include <stdbool.h>
+
+// Counts the requests so far.
+extern volatile int weir_stop_requests;
+
+// Installs the handlers. Once, before threads start.
+void weir_signals_init(void);
+
+// Between recovery and the end of a life: a stop wakes this descriptor (the coordinator's mailbox).
+// -1: no job runs, and a stop ends the process at once, since there is nothing to commit.
+void weir_signals_wake(int descriptor);
+
+#endif

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+// See topics.h.
+#include "app/topics.h"
+
+#include "kafka/pointer.h"
+#include "runtime/base/log.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+enum {
+    // One commit of offsets is one record batch of the broker (message.max.bytes, 1 MB by default).
+    COMMIT_BYTES_MAX = 900000,
+    COMMIT_OVERHEAD_BYTES = 64, // of one offset, beside group, topic and metadata
+};
+
+const struct weir_topic *weir_topics_find(const struct weir_topics *topics, const char *name)
+{
+    for (uint32_t i = 0; i < topics->count; i++) {
+        if (strcmp(topics->topics[i].name, name) == 0) {
+            return &topics->topics[i];
+        }
+    }
+    return NULL;
+}
+
+enum weir_on_error weir_table_on_error(const struct weir_table *table,
+                                       const struct weir_config *config)
+{
+    return table->on_error != WEIR_ON_ERROR_DEFAULT ? table->on_error : config->on_bad_record;
+}
+
+const char *weir_table_dead_letter_topic(const struct weir_table *table,
+                                         const struct weir_config *config)
+{
+    if (weir_table_on_error(table, config) != WEIR_ON_ERROR_DEAD_LETTER) {
+        return NULL;
+    }
+    return table->dead_letter_topic != NULL ? table->dead_letter_topic : config->dead_letter_topic;
+}
+
+static enum weir_status ask(struct weir_kafka *kafka, const char *name,
+                            const struct weir_retry *retry, struct weir_topic_info *info,
+                            struct weir_error *error)
+{
+    while (kafka->ops->topic_info(kafka, name, info, WEIR_CALL_TIMEOUT_MS, error) != WEIR_OK) {
+        if (!weir_retry_again(retry, error)) {
+            return WEIR_ERROR;
+        }
+    }
+    return WEIR_OK;
+}
+
+static enum weir_status create(struct weir_kafka *kafka, const struct weir_table *table,
+                               const char *name, const struct weir_retry *retry,
+                               struct weir_topic_info *info, struct weir_error *error)
+{
+    int32_t replica_count = table->replica_count > 0 ? table->replica_count : -1;
+    while (kafka->ops->create_topic(kafka, name, table->partition_count, replica_count,
+                                    WEIR_CALL_TIMEOUT_MS, error) != WEIR_OK) {
+        if (!weir_retry_again(retry, error)) {
+            return WEIR_ERROR;
+        }
+    }
+    weir_log(WEIR_LOG_INFO, "table %s: created topic %s with %" PRId32 " partitions", table->name,
+             name, table->partition_count);
+    // Metadata may lag behind the creation.
+    do {
+        if (ask(kafka, name, retry, info, error) != WEIR_OK) {
+            return WEIR_ERROR;
+        }
+        if (!info->exists) {
+            weir_error_set(error, WEIR_DOMAIN_KAFKA, WEIR_ACTION_RETRY,
+                           "topic %s was created but is not known yet", name);
+        }
+    } while (!info->exists && weir_retry_again(retry, error));
+    return info->exists ? WEIR_OK : WEIR_ERROR;
+}
+
+static enum weir_status resolve_one(struct weir_kafka *kafka, const struct weir_table *table,
+                                    const char *name, bool may_create, const char *role,
+                                    const struct weir_retry *retry, struct weir_arena *arena,
+                                    struct weir_topics *topics, struct weir_error *error)
+{
+    if (weir_topics_find(topics, name) != NULL) {
+        return WEIR_OK;
+    }
+    struct weir_topic_info info;
+    if (ask(kafka, name, retry, &info, error) != WEIR_OK) {
+        return weir_error_context(error, "table %s", table->name);
+    }
+    if (!info.exists && may_create && table->partition_count > 0 &&
+        create(kafka, table, name, retry, &info, error) != WEIR_OK) {
+        return weir_error_context(error, "table %s: creating topic %s", table->name, name);
+    }
+    if (!info.exists) {
+        return weir_error_set(error, WEIR_DOMAIN_KAFKA, WEIR_ACTION_REFUSE,
+                              "table %s: its %s \"%s\" does not exist; create it%s", table->name,
+                              role, name,
+                              may_create ? ", or give the table option partitions" : "");
+    }
+    topics->topics[topics->count++] =
+        (struct weir_topic){.name = weir_arena_strdup(arena, name),
+                            .partition_count = info.partition_count,
+                            .topic_id = weir_arena_strdup(arena, info.topic_id)};
+    return WEIR_OK;
+}
+
+enum weir_status weir_topics_resolve(struct weir_kafka *kafka, const struct weir_plan *plan,
+                                     const struct weir_config *config,
+                                     const struct weir_retry *retry, struct weir_arena *arena,
+                                     struct weir_topics *topics, struct weir_error *error)
+{
+    *topics = (struct weir_topics){0};
+    topics->topics = weir_arena_alloc_zero(arena, 2 * (plan->table_count + 1) *
+                                                      sizeof *topics->topics);
+    for (uint32_t i = 0; i < plan->table_count; i++) {
+        const struct weir_table *table = plan->tables[i];
+        if (!table->is_source && !table->is_sink) {
+            continue;
+        }
+        if (resolve_one(kafka, table, table->topic, table->is_sink, "topic", retry, arena, topics,
+                        error) != WEIR_OK) {
+            return WEIR_ERROR;
+        }
+        const char *dead_letters =
+            table->is_source ? weir_table_dead_letter_topic(table, config) : NULL;
+        if (dead_letters != NULL &&
+            resolve_one(kafka, table, dead_letters, true, "dead-letter topic", retry, arena,
+                        topics, error) != WEIR_OK) {
+            return WEIR_ERROR;
+        }
+    }
+    return WEIR_OK;
+}
+
+static enum weir_status ask_config(struct weir_kafka *kafka, const char *name,
+                                   const struct weir_retry *retry, char *value, size_t size_bytes,
+                                   struct weir_error *error)
+{
+    while (kafka->ops->broker_config(kafka, name, value, size_bytes, WEIR_CALL_TIMEOUT_MS, error) !=
+           WEIR_OK) {
+        if (!weir_retry_again(retry, error)) {
+            return WEIR_ERROR;
+        }
+    }
+    return WEIR_OK;
+}
+
+static enum weir_status check_verification(struct weir_kafka *kafka,
+                                           const struct weir_config *config,
+                                           const struct weir_retry *retry,
+                                           struct weir_error *error)
+{
+    char value[64];
+    if (ask_config(kafka, "transaction.partition.verification.enable", retry, value, sizeof value,
+                   error) != WEIR_OK) {
+        return WEIR_ERROR;
+    }
+    if (strcmp(value, "true") == 0) {
+        return WEIR_OK;
+    }
+    const char *what = value[0] == '\0' ? "do not know transaction verification (Kafka before 3.6)"
+                                        : "have it switched off on at least one broker";
+    if (config->is_unverified_transactions_allowed) {
+        weir_log(WEIR_LOG_WARN,
+                 "the brokers %s: a request that arrives late can lose or double rows "
+                 "(allowed by WEIR_ALLOW=unverified_transactions)",
+                 what);
+        return WEIR_OK;
+    }
+    return weir_error_set(error, WEIR_DOMAIN_KAFKA, WEIR_ACTION_REFUSE,
+                          "the brokers %s; without it a request that arrives late can move committed "
+                          "offsets back. Set transaction.partition.verification.enable=true, or "
+                          "WEIR_ALLOW=unverified_transactions to run all the same",
+                          what);
+}
+
+static enum weir_status check_transaction_timeout(struct weir_kafka *kafka,
+                                                  const struct weir_config *config,
+                                                  const struct weir_retry *retry,
+                                                  struct weir_error *error)
+{
+    char value[64];
+    if (ask_config(kafka, "transaction.max.timeout.ms", retry, value, sizeof value, error) !=
+        WEIR_OK) {
+        return WEIR_ERROR;
+    }
+    int64_t max_ms = strtoll(value, NULL, 10);
+    if (max_ms <= 0 || config->transaction_timeout_ms <= max_ms) {
+        return WEIR_OK;
+    }
+    return weir_error_set(error, WEIR_DOMAIN_KAFKA, WEIR_ACTION_REFUSE,
+                          "the transaction time-out is %" PRId64 " ms, the brokers allow %" PRId64
+                          " ms (transaction.max.timeout.ms): lower WEIR_CHECKPOINT_INTERVAL, "
+                          "WEIR_CHECKPOINT_TIMEOUT or WEIR_CHECKPOINT_MAX_CONCURRENT, or set "
+                          "WEIR_KAFKA_TRANSACTION_TIMEOUT_MS",
+                          config->transaction_timeout_ms, max_ms);
+}
+
+static enum weir_status check_commit_size(const struct weir_plan *plan,
+                                          const struct weir_topics *topics,
+                                          const struct weir_config *config,
+                                          struct weir_error *error)
+{
+    uint64_t size_bytes = 0;
+    for (uint32_t i = 0; i < plan->table_count; i++) {
+        if (plan->tables[i]->is_source) {
+            const struct weir_topic *topic = weir_topics_find(topics, plan->tables[i]->topic);
+            size_bytes += (uint64_t)topic->partition_count *
+                          (strlen(config->job_id) + strlen(topic->name) + WEIR_POINTER_BYTES_MAX +
+                           COMMIT_OVERHEAD_BYTES);
+        }
+    }
+    if (size_bytes <= COMMIT_BYTES_MAX) {
+        return WEIR_OK;
+    }
+    return weir_error_set(error, WEIR_DOMAIN_KAFKA, WEIR_ACTION_REFUSE,
+                          "the offsets of all source partitions take about %" PRIu64
+                          " bytes a commit, a broker takes %d: read fewer partitions in one job, or "
+                          "shorten WEIR_JOB_ID",
+                          size_bytes, COMMIT_BYTES_MAX);
+}
+
+enum weir_status weir_brokers_check(struct weir_kafka *kafka, const struct weir_plan *plan,
+                                    const struct weir_topics *topics,
+                                    const struct weir_config *config,
+                                    const struct weir_retry *retry, struct weir_error *error)
+{
+    if (check_verification(kafka, config, retry, error) != WEIR_OK ||
+        check_transaction_timeout(kafka, config, retry, error) != WEIR_OK ||
+        check_commit_size(plan, topics, config, error) != WEIR_OK) {
+        return WEIR_ERROR;
+    }
+    if (weir_rdkafka_version_is_suspect()) {
+        weir_log(WEIR_LOG_WARN,
+                 "librdkafka %s can hang in a commit after the group coordinator's broker is lost; "
+                 "the process then ends by itself and the next start goes on",
+                 weir_rdkafka_version());
+    }
+    return WEIR_OK;
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// The topics of a job as the brokers know them, and what must hold of brokers before a job runs.
+#ifndef WEIR_APP_TOPICS_H
+#define WEIR_APP_TOPICS_H
+
+#include "app/config.h"
+#include "app/retry.h"
+
+struct weir_topic {
+    const char *name;
+    uint32_t partition_count;
+    const char *topic_id; // "" where the client cannot tell
+};
+
+struct weir_topics {
+    uint32_t count;
+    struct weir_topic *topics; // of sources, sinks and dead letters, each once
+};
+
+// Asks for every topic of the plan; creates missing ones of sinks and dead letters where the table
+// gives `partitions`. Error (REFUSE): a topic is missing. Blocks.
+enum weir_status weir_topics_resolve(struct weir_kafka *kafka, const struct weir_plan *plan,
+                                     const struct weir_config *config,
+                                     const struct weir_retry *retry, struct weir_arena *arena,
+                                     struct weir_topics *topics, struct weir_error *error);
+
+const struct weir_topic *weir_topics_find(const struct weir_topics *topics, const char *name);
+
+// The policy of a table and where its dead letters go (NULL: nowhere).
+enum weir_on_error weir_table_on_error(const struct weir_table *table,
+                                       const struct weir_config *config);
+const char *weir_table_dead_letter_topic(const struct weir_table *table,
+                                         const struct weir_config *config);
+
+// What would make the promise untrue or every commit fail: transactions that the broker does not
+// verify, a transaction time-out above the broker's maximum, more offsets than one commit can carry.
+// Error (REFUSE). Blocks.
+enum weir_status weir_brokers_check(struct weir_kafka *kafka, const struct weir_plan *plan,
+                                    const struct weir_topics *topics,
+                                    const struct weir_config *config,
+                                    const struct weir_retry *retry, struct weir_error *error);
+
+#endif
