@@ -17,8 +17,8 @@
 
 #define WEIR_DATE_INFINITY INT32_MAX
 #define WEIR_DATE_MINUS_INFINITY INT32_MIN
-#define WEIR_DATE_MIN_DAYS INT32_C(-2451545)        // 4714-11-24 BC
-#define WEIR_DATE_END_DAYS INT32_C(2145031949)      // 5874898-01-01, exclusive
+#define WEIR_DATE_MIN_DAYS INT32_C(-2451545)   // 4714-11-24 BC
+#define WEIR_DATE_END_DAYS INT32_C(2145031949) // 5874898-01-01, exclusive
 #define WEIR_TIMESTAMP_INFINITY INT64_MAX
 #define WEIR_TIMESTAMP_MINUS_INFINITY INT64_MIN
 #define WEIR_TIMESTAMP_MIN_US INT64_C(-211813488000000000) // 4714-11-24 00:00:00 BC
@@ -47,7 +47,7 @@ static inline bool weir_timestamp_is_valid(int64_t us)
 // --- calendar --------------------------------------------------------------------------------
 
 struct weir_civil {
-    int32_t year; // astronomical
+    int32_t year;  // astronomical
     int32_t month; // 1..12
     int32_t day;   // 1..31
     int32_t hour;
@@ -67,8 +67,8 @@ void weir_civil_from_timestamp(int64_t us, struct weir_civil *civil);
 bool weir_timestamp_from_civil(const struct weir_civil *civil, int64_t *out_us,
                                struct weir_value_error *error);
 
-int32_t weir_day_of_week(int64_t days);                       // 0 Sunday … 6 Saturday
-int32_t weir_day_of_year(int64_t days);                       // 1..366
+int32_t weir_day_of_week(int64_t days);                         // 0 Sunday … 6 Saturday
+int32_t weir_day_of_year(int64_t days);                         // 1..366
 void weir_iso_week(int64_t days, int32_t *year, int32_t *week); // ISO 8601: 1..53
 
 // Casts; infinities stay. "date out of range for timestamp".

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Text input and output of values: PostgreSQL 15's input and output functions with TimeZone UTC,
 // DateStyle "ISO, MDY", extra_float_digits 1, bytea_output hex, for every type of type.h.
-// Numerics, dates and jsonb have headers of their own (numeric.h, datetime.h, jsonb.h); the calls by
-// column below reach all of them.
+// Numerics, dates and jsonb have headers of their own (numeric.h, datetime.h, jsonb.h); the calls
+// by column below reach all of them.
 //
 // On the way of a record: decoding of a message's fields, casts from and to text. No allocation but
 // in the given arena. Parse functions return false and fill *error (which may be NULL) with

@@ -77,6 +77,17 @@ static inline int32_t weir_numeric_modifier(int32_t precision, int32_t scale)
     return (precision << 16) | (scale & 0xffff);
 }
 
+// Of a modifier >= 0. PostgreSQL 15 allows scales from -1000 to 1000.
+static inline int32_t weir_numeric_precision(int32_t modifier)
+{
+    return modifier >> 16;
+}
+
+static inline int32_t weir_numeric_scale(int32_t modifier)
+{
+    return (int16_t)(modifier & 0xffff);
+}
+
 // Milliseconds and microseconds between 1970-01-01 (Kafka) and 2000-01-01 (PostgreSQL).
 #define WEIR_EPOCH_SHIFT_US INT64_C(946684800000000)
 #define WEIR_EPOCH_SHIFT_MS INT64_C(946684800000)

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// See hash.h. One function a kind of layout; composites combine their fields.
+#include "runtime/types/hash.h"
+
+#include "runtime/base/assert.h"
+#include "runtime/types/jsonb.h"
+
+#include <xxhash.h>
+
+uint64_t weir_hash_bytes(const void *data, size_t size_bytes)
+{
+    return XXH3_64bits(data, size_bytes);
+}
+
+uint64_t weir_hash_double(double value)
+{
+    if (value == 0) {
+        value = 0; // -0 too
+    }
+    uint64_t bits = UINT64_C(0x7ff8000000000000); // every NaN
+    if (value == value) {
+        memcpy(&bits, &value, sizeof bits);
+    }
+    return weir_hash_mix(bits);
+}
+
+static uint64_t hash_boolean(const struct weir_column *column, uint32_t row)
+{
+    return weir_hash_i64(column->u8[row] != 0);
+}
+
+static uint64_t hash_i16(const struct weir_column *column, uint32_t row)
+{
+    return weir_hash_i64(column->i16[row]);
+}
+
+static uint64_t hash_i32(const struct weir_column *column, uint32_t row)
+{
+    return weir_hash_i64(column->i32[row]);
+}
+
+static uint64_t hash_i64(const struct weir_column *column, uint32_t row)
+{
+    return weir_hash_i64(column->i64[row]);
+}
+
+static uint64_t hash_real(const struct weir_column *column, uint32_t row)
+{
+    return weir_hash_double((double)column->f32[row]);
+}
+
+static uint64_t hash_double(const struct weir_column *column, uint32_t row)
+{
+    return weir_hash_double(column->f64[row]);
+}
+
+static uint64_t hash_numeric(const struct weir_column *column, uint32_t row)
+{
+    return weir_numeric_hash(column->numeric[row]);
+}
+
+static uint64_t hash_view(const struct weir_column *column, uint32_t row)
+{
+    return weir_hash_bytes(column->view[row].data, column->view[row].size_bytes);
+}
+
+static uint64_t hash_jsonb(const struct weir_column *column, uint32_t row)
+{
+    return weir_jsonb_hash(column->view[row]);
+}
+
+static uint64_t hash_composite(const struct weir_column *column, uint32_t row)
+{
+    uint64_t hash = WEIR_HASH_START;
+    for (uint32_t i = 0; i < column->type.composite->field_count; i++) {
+        hash = weir_hash_combine(hash, weir_hash_value(&column->children[i], row));
+    }
+    return hash;
+}
+
+weir_hash_fn weir_hash_function(enum weir_type_kind kind)
+{
+    switch (kind) {
+    case WEIR_TYPE_BOOLEAN:
+        return hash_boolean;
+    case WEIR_TYPE_SMALLINT:
+        return hash_i16;
+    case WEIR_TYPE_INTEGER:
+    case WEIR_TYPE_DATE:
+        return hash_i32;
+    case WEIR_TYPE_BIGINT:
+    case WEIR_TYPE_TIMESTAMP:
+    case WEIR_TYPE_TIMESTAMPTZ:
+        return hash_i64;
+    case WEIR_TYPE_REAL:
+        return hash_real;
+    case WEIR_TYPE_DOUBLE:
+        return hash_double;
+    case WEIR_TYPE_NUMERIC:
+        return hash_numeric;
+    case WEIR_TYPE_TEXT:
+    case WEIR_TYPE_VARCHAR:
+    case WEIR_TYPE_BYTEA:
+        return hash_view;
+    case WEIR_TYPE_JSONB:
+        return hash_jsonb;
+    case WEIR_TYPE_COMPOSITE:
+        return hash_composite;
+    }
+    WEIR_ASSERT(false && "a type that does not exist");
+    return NULL;
+}
