@@ -39,8 +39,9 @@ enum weir_status weir_error_context(struct weir_error *error, const char *format
     va_start(args, format);
     int used = vsnprintf(error->text, sizeof error->text, format, args);
     va_end(args);
-    if (used >= 0 && (size_t)used < sizeof error->text) {
-        snprintf(error->text + used, sizeof error->text - (size_t)used, ": %s", inner);
+    if (used >= 0 && (size_t)used < sizeof error->text - 3) {
+        int room = (int)sizeof error->text - used - 3; // behind ": ", in front of the NUL
+        snprintf(error->text + used, sizeof error->text - (size_t)used, ": %.*s", room, inner);
     }
     return WEIR_ERROR;
 }
