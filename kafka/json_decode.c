@@ -79,10 +79,14 @@ static void report_bad(struct run *run, uint32_t record_idx, enum weir_row_error
 static void report_malformed(struct run *run, uint32_t record_idx, struct weir_view text)
 {
     const struct weir_json_scanner *scanner = &run->decoder->scanner;
-    size_t byte_number = (size_t)(scanner->error_place - text.data) + 1;
-    report_bad(run, record_idx, WEIR_ROW_ERROR_DECODE,
-               weir_arena_printf(run->arena, "invalid JSON at byte %zu of %zu: %s", byte_number,
-                                 text.size_bytes, scanner->error));
+    size_t place = (size_t)(scanner->error_place - text.data);
+    const char *message =
+        place == text.size_bytes
+            ? weir_arena_printf(run->arena, "invalid JSON at its end (%zu bytes): %s", place,
+                                scanner->error)
+            : weir_arena_printf(run->arena, "invalid JSON at byte %zu of %zu: %s", place + 1,
+                                text.size_bytes, scanner->error);
+    report_bad(run, record_idx, WEIR_ROW_ERROR_DECODE, message);
 }
 
 static void report_conversion(struct run *run, uint32_t record_idx,

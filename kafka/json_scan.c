@@ -166,6 +166,9 @@ static inline const char *scan_scalar(struct weir_json_scanner *scanner, const c
 // At the colon behind a name, or space before it; returns the start of the value.
 static inline const char *scan_colon(struct weir_json_scanner *scanner, const char *p)
 {
+    if (LIKELY(scanner->end - p >= 2 && p[0] == ':' && (uint8_t)p[1] > ' ')) {
+        return p + 1;
+    }
     p = skip_space(p, scanner->end);
     if (UNLIKELY(p == scanner->end || *p != ':')) {
         return fail(scanner, p, "a colon was expected");
@@ -260,7 +263,7 @@ static inline bool entry_matches(const struct weir_json_entry *entry, const char
 
 // Another name than the one expected, or none. Returns what is behind its closing quote.
 static const char *scan_name(struct weir_json_scanner *scanner, struct weir_json_shape *shape,
-                             const char *p, uint32_t *entry_idx)
+                             const char *p, struct weir_json_entry **entry)
 {
     if (p == scanner->end || *p != '"') {
         return fail(scanner, p, "a name was expected");
@@ -278,9 +281,9 @@ static const char *scan_name(struct weir_json_scanner *scanner, struct weir_json
         name.size_bytes = weir_json_unescape(name, unescaped, &has_nul);
         name.data = unescaped;
     }
-    *entry_idx = weir_json_shape_find(shape, name);
-    if (*entry_idx == WEIR_JSON_ENTRY_NONE && is_plain) {
-        *entry_idx = weir_json_shape_learn(shape, name);
+    *entry = weir_json_shape_find(shape, name);
+    if (*entry == shape->entries && is_plain) {
+        *entry = weir_json_shape_learn(shape, name);
     }
     return quote + 1;
 }
@@ -328,19 +331,18 @@ static const char *scan_object(struct weir_json_scanner *scanner, struct weir_js
     if (p < end && *p == '}') {
         return p + 1;
     }
-    uint16_t *expected = &shape->first;
+    struct weir_json_entry **expected = &shape->first;
     for (;;) {
-        uint32_t entry_idx = *expected;
-        if (LIKELY(entry_matches(&shape->entries[entry_idx], p, end))) {
-            p += shape->entries[entry_idx].quoted_bytes;
+        struct weir_json_entry *entry = *expected;
+        if (LIKELY(entry_matches(entry, p, end))) {
+            p += entry->quoted_bytes;
         } else {
-            p = scan_name(scanner, shape, p, &entry_idx);
+            p = scan_name(scanner, shape, p, &entry);
             if (UNLIKELY(p == NULL)) {
                 return NULL;
             }
-            *expected = (uint16_t)entry_idx;
+            *expected = entry;
         }
-        struct weir_json_entry *entry = &shape->entries[entry_idx];
         expected = &entry->next;
         p = scan_colon(scanner, p);
         if (UNLIKELY(p == NULL)) {
@@ -352,13 +354,13 @@ static const char *scan_object(struct weir_json_scanner *scanner, struct weir_js
             return NULL;
         }
         p = skip_space(p, end);
-        if (UNLIKELY(p == end || (*p != ',' && *p != '}'))) {
+        if (LIKELY(p < end && *p == ',')) {
+            p = skip_space(p + 1, end);
+        } else if (p < end && *p == '}') {
+            return p + 1;
+        } else {
             return fail(scanner, p, "a comma or } was expected");
         }
-        if (*p == '}') {
-            return p + 1;
-        }
-        p = skip_space(p + 1, end);
     }
 }
 

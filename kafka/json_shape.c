@@ -27,19 +27,19 @@ static struct weir_view entry_name(const struct weir_json_entry *entry)
     return (struct weir_view){.data = entry->quoted + 1, .size_bytes = entry->quoted_bytes - 2};
 }
 
-uint32_t weir_json_shape_find(const struct weir_json_shape *shape, struct weir_view name)
+struct weir_json_entry *weir_json_shape_find(const struct weir_json_shape *shape,
+                                             struct weir_view name)
 {
     uint32_t i = hash_name(name) & shape->table_mask;
-    while (shape->table[i] != WEIR_JSON_ENTRY_NONE) {
-        if (weir_view_equal(entry_name(&shape->entries[shape->table[i]]), name)) {
-            return shape->table[i];
-        }
+    while (shape->table[i] != 0 &&
+           !weir_view_equal(entry_name(&shape->entries[shape->table[i]]), name)) {
         i = (i + 1) & shape->table_mask;
     }
-    return WEIR_JSON_ENTRY_NONE;
+    return &shape->entries[shape->table[i]];
 }
 
-static uint32_t add_entry(struct weir_json_shape *shape, struct weir_view name, int16_t member_idx)
+static struct weir_json_entry *add_entry(struct weir_json_shape *shape, struct weir_view name,
+                                         int16_t member_idx)
 {
     WEIR_ASSERT(shape->entry_count < shape->entry_capacity);
     uint32_t entry_idx = shape->entry_count++;
@@ -60,21 +60,21 @@ static uint32_t add_entry(struct weir_json_shape *shape, struct weir_view name, 
         .quoted_bytes = quoted_bytes,
         .is_literal = weir_json_is_literal(name),
         .member_idx = member_idx,
-        .next = WEIR_JSON_ENTRY_NONE,
+        .next = shape->entries,
     };
     uint32_t i = hash_name(name) & shape->table_mask;
-    while (shape->table[i] != WEIR_JSON_ENTRY_NONE) {
+    while (shape->table[i] != 0) {
         i = (i + 1) & shape->table_mask;
     }
     shape->table[i] = (uint16_t)entry_idx;
-    return entry_idx;
+    return entry;
 }
 
-uint32_t weir_json_shape_learn(struct weir_json_shape *shape, struct weir_view name)
+struct weir_json_entry *weir_json_shape_learn(struct weir_json_shape *shape, struct weir_view name)
 {
     if (shape->entry_count == shape->entry_capacity ||
         name.size_bytes > WEIR_JSON_LEARNED_NAME_BYTES_MAX) {
-        return WEIR_JSON_ENTRY_NONE;
+        return shape->entries;
     }
     return add_entry(shape, name, -1);
 }
@@ -90,8 +90,9 @@ struct weir_json_shape *weir_json_shape_create(uint32_t field_count,
     shape->members = weir_arena_alloc_zero(arena, field_count * sizeof *shape->members);
     shape->entry_capacity = 1 + field_count + WEIR_JSON_LEARNED_MAX;
     shape->entries = weir_arena_alloc_zero(arena, shape->entry_capacity * sizeof *shape->entries);
-    shape->entries[WEIR_JSON_ENTRY_NONE].member_idx = -1;
+    shape->entries[0] = (struct weir_json_entry){.member_idx = -1, .next = shape->entries};
     shape->entry_count = 1;
+    shape->first = shape->entries;
     uint32_t table_size = 1;
     while (table_size < 2 * shape->entry_capacity) {
         table_size *= 2;
@@ -110,14 +111,10 @@ struct weir_json_shape *weir_json_shape_create(uint32_t field_count,
                                                    slot_count, arena);
         }
         struct weir_view name = weir_view_of(fields[i].name);
-        WEIR_ASSERT(weir_json_shape_find(shape, name) == WEIR_JSON_ENTRY_NONE);
-        uint32_t entry_idx = add_entry(shape, name, (int16_t)i);
+        WEIR_ASSERT(weir_json_shape_find(shape, name) == shape->entries); // no name twice
+        struct weir_json_entry *entry = add_entry(shape, name, (int16_t)i);
         // Until records have shown theirs, the declared order is expected.
-        if (i == 0) {
-            shape->first = (uint16_t)entry_idx;
-        } else {
-            shape->entries[entry_idx - 1].next = (uint16_t)entry_idx;
-        }
+        *(i == 0 ? &shape->first : &entry[-1].next) = entry;
     }
     shape->slot_end = *slot_count;
     return shape;

@@ -15,8 +15,6 @@ enum {
     // at some 10 ns a member.
     WEIR_JSON_LEARNED_MAX = 64,
     WEIR_JSON_LEARNED_NAME_BYTES_MAX = 64,
-    // Entry 0 is never met: it stands for "nothing expected".
-    WEIR_JSON_ENTRY_NONE = 0,
 };
 
 enum weir_json_kind {
@@ -47,7 +45,7 @@ struct weir_json_entry {
     uint32_t quoted_bytes;
     bool is_literal;    // stands in a text as it is here; else it needs escapes, and is looked up
     int16_t member_idx; // -1: not wanted
-    uint16_t next;      // the entry that followed last time
+    struct weir_json_entry *next; // the entry that followed last time
 };
 
 struct weir_json_member {
@@ -60,12 +58,12 @@ struct weir_json_shape {
     struct weir_json_member *members;
     uint32_t slot_first; // slots of the members and of all below them: [slot_first, slot_end)
     uint32_t slot_end;
+    struct weir_json_entry *first; // the entry that began the last object
     uint32_t entry_count;
     uint32_t entry_capacity;
-    struct weir_json_entry *entries;
-    uint16_t first; // the entry that began the last object
+    struct weir_json_entry *entries; // entries[0] is never met: it stands for "nothing expected"
     uint32_t table_mask;
-    uint16_t *table; // entry by hash of its name, open addressing
+    uint16_t *table; // number of the entry by hash of its name, open addressing; 0: free
     struct weir_arena *arena;
 };
 
@@ -75,11 +73,12 @@ struct weir_json_shape *weir_json_shape_create(uint32_t field_count,
                                                const struct weir_field *fields,
                                                uint32_t *slot_count, struct weir_arena *arena);
 
-// The entry of an unescaped name, WEIR_JSON_ENTRY_NONE if there is none.
-uint32_t weir_json_shape_find(const struct weir_json_shape *shape, struct weir_view name);
+// The entry of an unescaped name, entries[0] if there is none.
+struct weir_json_entry *weir_json_shape_find(const struct weir_json_shape *shape,
+                                             struct weir_view name);
 
-// Remembers an unwanted name that stood in a text without escapes. Returns its entry, or
-// WEIR_JSON_ENTRY_NONE where there is no room.
-uint32_t weir_json_shape_learn(struct weir_json_shape *shape, struct weir_view name);
+// Remembers an unwanted name that stood in a text without escapes. Returns its entry, or entries[0]
+// where there is no room.
+struct weir_json_entry *weir_json_shape_learn(struct weir_json_shape *shape, struct weir_view name);
 
 #endif
