@@ -4,7 +4,9 @@
 #include "app/exit_code.h"
 #include "app/run.h"
 
-#include <unistd.h>
+#include <stdio.h>
+
+extern char **environ;
 
 int main(int argc, char **argv)
 {
