@@ -68,6 +68,7 @@ struct weir_table {
     int64_t watermark_delay_us; // -1: none given
     int64_t idle_timeout_ms;
     int64_t event_time_max_ahead_us; // -1: none
+    int64_t close_after_ms;          // -1: off
     struct weir_position start;
     struct weir_position end;
     enum weir_timestamp_unit timestamp_unit;
@@ -90,7 +91,8 @@ enum weir_plan_kind {
     WEIR_PLAN_SINK,    // writes its input (columns in the table's order) to `table`
 };
 
-// A condition that a row must meet or be reported with reason constraint.
+// A condition over the columns of the node's schema that a row must meet, or be reported with reason
+// constraint.
 struct weir_plan_check {
     const struct weir_expr *condition; // false (not NULL) is a violation; NULL for NOT NULL
     int32_t not_null_column;           // -1: `condition` instead
@@ -120,11 +122,31 @@ struct weir_plan {
     struct weir_plan_node **nodes;
 };
 
-// Parses, binds and plans the text of a job. Errors (domain SQL, action REFUSE) carry line and
-// column and, in the text, the statement's number, the line with a caret and what to write instead.
+// Parses, binds and plans the text of a job. Errors (domain SQL, action REFUSE) carry the line and
+// column of the first fault; their text is complete as it is (several lines): for every fault the
+// statement's number, line and column, what is wrong, the line with a caret, what to write instead.
+// As many faults as there is room for; weir_sql_plan_all gives all of them.
 // Thread: any, but one at a time per process (libpg_query). Blocks on nothing.
 enum weir_status weir_sql_plan(const char *sql_text, struct weir_arena *arena,
                                const struct weir_plan **plan, struct weir_error *error);
+
+struct weir_sql_fault {
+    uint32_t statement_number; // from 1; 0: of no statement
+    int32_t line_number;       // from 1; 0: no place
+    int32_t column_number;     // in characters, from 1
+    const char *message;       // what is wrong, one line
+    const char *hint;          // what to write instead; NULL: nothing is known
+    const char *text;          // all of it as in struct weir_error
+};
+
+struct weir_sql_faults {
+    uint32_t count;
+    const struct weir_sql_fault *items; // in the order of the text, but for a few about the whole
+};
+
+// The same, with every fault in the arena; WEIR_ERROR if there is one.
+enum weir_status weir_sql_plan_all(const char *sql_text, struct weir_arena *arena,
+                                   const struct weir_plan **plan, struct weir_sql_faults *faults);
 
 struct weir_buffer;
 

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ids and names of the dataflow's nodes, and the plan itself (graph.h). An id is a hash of what a
+// node computes from its inputs' ids: state finds its operator by it after a change elsewhere in
+// the job, so it depends on no other query: it is taken before pruning, of tables as declared.
+// Nodes with one id are made one.
+#include "sql/planner.h"
+
+#include <string.h>
+#include <xxhash.h>
+
+// --- ids -------------------------------------------------------------------------------------
+
+static void put(struct weir_buffer *text, const char *part)
+{
+    weir_buffer_append(text, part, strlen(part) + 1);
+}
+
+static void put_expr(struct weir_buffer *text, const struct weir_expr *expr)
+{
+    weir_expr_print(expr, text);
+    weir_buffer_append_char(text, '\0');
+}
+
+static const char *const kind_words[] = {
+    [WEIR_PLAN_SOURCE] = "source",   [WEIR_PLAN_DERIVE] = "derive", [WEIR_PLAN_FILTER] = "filter",
+    [WEIR_PLAN_PROJECT] = "project", [WEIR_PLAN_SINK] = "sink",
+};
+
+static void put_node(struct weir_buffer *text, const struct weir_graph_node *node)
+{
+    put(text, kind_words[node->kind]);
+    for (uint32_t i = 0; i < node->input_count; i++) {
+        put(text, node->inputs[i]->id);
+    }
+    put(text, "");
+    if (node->table != NULL) {
+        put(text, node->table->table.name);
+        put(text, node->table->table.topic);
+    }
+    for (uint32_t i = 0; i < node->expr_count; i++) {
+        put_expr(text, node->exprs[i]);
+    }
+    for (uint32_t i = 0; node->kind == WEIR_PLAN_PROJECT && i < node->schema.column_count; i++) {
+        put(text, node->schema.columns[i].name);
+    }
+    for (uint32_t i = 0; i < node->check_count; i++) {
+        put(text, node->checks[i].message);
+        if (node->checks[i].condition != NULL) {
+            put_expr(text, node->checks[i].condition);
+        }
+    }
+    if (node->event_time_column >= 0) {
+        put(text, node->schema.columns[node->event_time_column].name);
+    }
+}
+
+static struct weir_graph_node *find_id(const struct weir_graph *graph, uint32_t end, const char *id)
+{
+    for (uint32_t i = 0; i < end; i++) {
+        struct weir_graph_node *node = graph->nodes[i];
+        if (node->is_reached && strcmp(node->id, id) == 0) {
+            return node;
+        }
+    }
+    return NULL;
+}
+
+static void identify(struct weir_graph *graph, uint32_t idx)
+{
+    struct weir_graph_node *node = graph->nodes[idx];
+    struct weir_buffer text = {0};
+    for (uint32_t i = 0; i < node->input_count; i++) {
+        node->inputs[i] = node->inputs[i]->same;
+    }
+    put_node(&text, node);
+    struct weir_graph_node *twin;
+    do {
+        XXH64_hash_t hash = XXH3_64bits(text.data, text.size_bytes);
+        node->id = weir_arena_printf(graph->arena, "%016llx", (unsigned long long)hash);
+        twin = find_id(graph, idx, node->id);
+        put(&text, "again");
+    } while (twin != NULL && node->is_single);
+    node->same = twin != NULL ? twin->same : node;
+    weir_buffer_deinit(&text);
+}
+
+// --- names -----------------------------------------------------------------------------------
+
+static const char *name_of(struct weir_arena *arena, const struct weir_graph_node *node)
+{
+    const char *word = kind_words[node->kind];
+    if (node->table == NULL) {
+        return weir_arena_printf(arena, "%s → %s", word, node->target);
+    }
+    // The constraints of a sink are a DERIVE with a target.
+    bool is_check = node->kind == WEIR_PLAN_DERIVE && node->target != NULL;
+    return weir_arena_printf(arena, "%s %s", is_check ? "check" : word, node->table->table.name);
+}
+
+static bool is_name_taken(const struct weir_plan *plan, uint32_t count, const char *name)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (strcmp(plan->nodes[i]->name, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// --- the plan --------------------------------------------------------------------------------
+
+static struct weir_plan_node *write_node(struct weir_graph *graph,
+                                         const struct weir_graph_node *node, struct weir_plan *plan)
+{
+    struct weir_plan_node *written = weir_arena_alloc_zero(graph->arena, sizeof(*written));
+    const char *base = name_of(graph->arena, node);
+    const char *name = base;
+    for (uint32_t n = 2; is_name_taken(plan, plan->node_count, name); n++) {
+        name = weir_arena_printf(graph->arena, "%s %u", base, n);
+    }
+    const struct weir_expr **exprs =
+        weir_arena_alloc(graph->arena, node->expr_count * sizeof(*exprs));
+    for (uint32_t i = 0; i < node->expr_count; i++) {
+        exprs[i] = node->exprs[i];
+    }
+    *written = (struct weir_plan_node){
+        .kind = node->kind,
+        .idx = plan->node_count,
+        .id = node->id,
+        .name = name,
+        .input_count = node->input_count,
+        .inputs =
+            weir_arena_alloc(graph->arena, node->input_count * sizeof(struct weir_plan_node *)),
+        .schema = node->pruned,
+        .table = node->table == NULL ? NULL : &node->table->table,
+        .expr_count = node->expr_count,
+        .exprs = exprs,
+        .check_count = node->check_count,
+        .checks = node->checks,
+        .event_time_column = node->event_time_column,
+    };
+    for (uint32_t i = 0; i < node->input_count; i++) {
+        written->inputs[i] = node->inputs[i]->plan;
+    }
+    plan->nodes[plan->node_count++] = written;
+    return written;
+}
+
+// Nothing of it is needed: a table whose constraints are all on columns that nobody reads.
+static bool is_empty(const struct weir_graph_node *node)
+{
+    return node->kind == WEIR_PLAN_DERIVE && node->expr_count == 0 && node->check_count == 0 &&
+           node->event_time_column < 0;
+}
+
+void weir_graph_identify(struct weir_graph *graph)
+{
+    for (uint32_t i = 0; i < graph->node_count; i++) {
+        if (graph->nodes[i]->is_reached) {
+            identify(graph, i);
+        }
+    }
+}
+
+struct weir_plan *weir_graph_write(struct weir_graph *graph)
+{
+    struct weir_plan *plan = weir_arena_alloc_zero(graph->arena, sizeof(*plan));
+    plan->nodes =
+        weir_arena_alloc(graph->arena, graph->node_count * sizeof(struct weir_plan_node *));
+    for (uint32_t i = 0; i < graph->node_count; i++) {
+        struct weir_graph_node *node = graph->nodes[i];
+        if (node->is_reached) {
+            node->plan = is_empty(node) ? node->inputs[0]->plan : write_node(graph, node, plan);
+        }
+    }
+    return plan;
+}

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// A length of time as options give it: PostgreSQL's spellings of an interval ('5 seconds',
+// '1 minute 30 s', '250ms', '00:00:05', 'PT5S') as far as they have a fixed length. Thread: any.
+#ifndef WEIR_SQL_INTERVAL_H
+#define WEIR_SQL_INTERVAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+// False: *why says what is wrong with it. Signs are taken; a number alone has no unit and is not.
+bool weir_interval_parse(const char *text, int64_t *us, const char **why);
+
+#endif
