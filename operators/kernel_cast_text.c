@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// Casts from and to text, through the types' input and output functions (runtime/types/text_io.h),
+// and the length of varchar(n). Thread: the task's.
+#include "operators/function.h"
+
+#include "runtime/types/text_io.h"
+
+// --- to text ---------------------------------------------------------------------------------
+
+static void output_row(struct weir_kernel *kernel, uint32_t row, weir_text_append_fn append)
+{
+    const struct weir_vector *arg = &kernel->args[0];
+    append(weir_kernel_scratch(kernel), &arg->column, row & arg->row_mask);
+    kernel->out->view[row] = weir_kernel_scratch_text(kernel);
+}
+
+static void kernel_output(struct weir_kernel *kernel)
+{
+    weir_text_append_fn append = weir_text_append_function(kernel->args[0].column.type.kind);
+    WEIR_KERNEL_EACH(kernel, row, output_row(kernel, row, append));
+}
+
+// A cast says "true" where the output function says "t".
+static inline struct weir_view bool_to_text(struct weir_kernel *kernel, uint32_t row, uint8_t a)
+{
+    (void)kernel;
+    (void)row;
+    return a != 0 ? (struct weir_view){.data = "true", .size_bytes = 4}
+                  : (struct weir_view){.data = "false", .size_bytes = 5};
+}
+
+WEIR_KERNEL_1(kernel_bool_to_text, struct weir_view, uint8_t, bool_to_text)
+
+const struct weir_function weir_text_output_function = {.name = "text",
+                                                        .arg_count = 1,
+                                                        .args = {WEIR_ARG_ANY},
+                                                        .result = WEIR_ARG_TEXT,
+                                                        .flags = WEIR_FUNCTION_CAST,
+                                                        .kernel = kernel_output};
+
+// --- from text -------------------------------------------------------------------------------
+
+static void input_row(struct weir_kernel *kernel, uint32_t row, weir_text_parse_fn parse)
+{
+    const struct weir_vector *arg = &kernel->args[0];
+    struct weir_value_error error;
+    struct weir_view text = arg->column.view[row & arg->row_mask];
+    if (__builtin_expect(!parse(kernel->out, row, text, kernel->arena, &error), 0)) {
+        weir_kernel_fail_value(kernel, row, &error);
+    }
+}
+
+static void kernel_input(struct weir_kernel *kernel)
+{
+    weir_text_parse_fn parse = weir_text_parse_function(kernel->type->kind);
+    WEIR_KERNEL_EACH(kernel, row, input_row(kernel, row, parse));
+}
+
+// --- varchar(n) ------------------------------------------------------------------------------
+
+static struct weir_view fit(struct weir_kernel *kernel, uint32_t row, struct weir_view text)
+{
+    struct weir_view out = text;
+    struct weir_value_error error;
+    if (!weir_varchar_fit(text, kernel->type->modifier, &out, &error)) {
+        weir_kernel_fail_value(kernel, row, &error);
+    }
+    return out;
+}
+
+static struct weir_view cut(struct weir_kernel *kernel, uint32_t row, struct weir_view text)
+{
+    (void)row;
+    return weir_text_prefix(text, (uint32_t)kernel->type->modifier);
+}
+
+WEIR_KERNEL_1(kernel_fit, struct weir_view, struct weir_view, fit)
+WEIR_KERNEL_1(kernel_cut, struct weir_view, struct weir_view, cut)
+
+#define VARCHAR_LENGTH(the_kernel)                                                                 \
+    {.name = "varchar",                                                                            \
+     .arg_count = 1,                                                                               \
+     .args = {WEIR_ARG_VARCHAR},                                                                   \
+     .result = WEIR_ARG_VARCHAR,                                                                   \
+     .flags = WEIR_FUNCTION_CAST,                                                                  \
+     .kernel = the_kernel}
+
+const struct weir_function weir_varchar_assignment_function = VARCHAR_LENGTH(kernel_fit);
+const struct weir_function weir_varchar_explicit_function = VARCHAR_LENGTH(kernel_cut);
+
+// --- table -----------------------------------------------------------------------------------
+
+#define CAST(from, to, the_context, the_kernel)                                                    \
+    {.context = WEIR_CAST_##the_context,                                                           \
+     .function = {.name = "cast",                                                                  \
+                  .arg_count = 1,                                                                  \
+                  .args = {WEIR_ARG_##from},                                                       \
+                  .result = WEIR_ARG_##to,                                                         \
+                  .flags = WEIR_FUNCTION_CAST,                                                     \
+                  .kernel = the_kernel}}
+#define BOTH_WAYS(type)                                                                            \
+    CAST(type, TEXT, ASSIGNMENT, kernel_output), CAST(type, VARCHAR, ASSIGNMENT, kernel_output),   \
+        CAST(TEXT, type, EXPLICIT, kernel_input), CAST(VARCHAR, type, EXPLICIT, kernel_input)
+
+static const struct weir_cast CASTS[] = {
+    CAST(TEXT, VARCHAR, IMPLICIT, NULL),
+    CAST(VARCHAR, TEXT, IMPLICIT, NULL),
+    CAST(BOOLEAN, TEXT, ASSIGNMENT, kernel_bool_to_text),
+    CAST(BOOLEAN, VARCHAR, ASSIGNMENT, kernel_bool_to_text),
+    CAST(TEXT, BOOLEAN, EXPLICIT, kernel_input),
+    CAST(VARCHAR, BOOLEAN, EXPLICIT, kernel_input),
+    BOTH_WAYS(SMALLINT),
+    BOTH_WAYS(INTEGER),
+    BOTH_WAYS(BIGINT),
+    BOTH_WAYS(REAL),
+    BOTH_WAYS(DOUBLE),
+    BOTH_WAYS(NUMERIC),
+    BOTH_WAYS(BYTEA),
+    BOTH_WAYS(DATE),
+    BOTH_WAYS(TIMESTAMP),
+    BOTH_WAYS(TIMESTAMPTZ),
+    BOTH_WAYS(JSONB),
+    BOTH_WAYS(COMPOSITE),
+};
+
+const struct weir_cast_table weir_casts_text = {.casts = CASTS,
+                                                .count = sizeof CASTS / sizeof CASTS[0]};
