@@ -25,7 +25,7 @@ static int run(const struct weir_cli *cli, const struct weir_command_line *line)
                                                  .is_partial_ok = true},
                      arena, &config, &faults);
     if (config.sql_text != NULL) {
-        plan = weir_job_check(&config, arena, &faults);
+        plan = weir_job_plan(&config, arena, &faults);
     }
     weir_fault_list_print(&faults, cli->err);
     bool is_ok = faults.count == 0;

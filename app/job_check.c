@@ -38,7 +38,9 @@ void weir_plan_check(const struct weir_plan *plan, const struct weir_config *con
         const struct weir_table *table = plan->tables[i];
         enum weir_on_error policy =
             table->on_error == WEIR_ON_ERROR_DEFAULT ? config->on_bad_record : table->on_error;
-        if (policy != WEIR_ON_ERROR_DEAD_LETTER || (!table->is_source && !table->is_sink)) {
+        // A row that fails follows the policy of the table that it was read from, also where a
+        // sink's constraint refuses it.
+        if (policy != WEIR_ON_ERROR_DEAD_LETTER || !table->is_source) {
             continue;
         }
         const char *topic =
@@ -58,8 +60,8 @@ void weir_plan_check(const struct weir_plan *plan, const struct weir_config *con
     }
 }
 
-const struct weir_plan *weir_job_check(const struct weir_config *config, struct weir_arena *arena,
-                                       struct weir_fault_list *faults)
+const struct weir_plan *weir_job_plan(const struct weir_config *config, struct weir_arena *arena,
+                                      struct weir_fault_list *faults)
 {
     const struct weir_plan *plan = NULL;
     struct weir_error error;
@@ -68,6 +70,15 @@ const struct weir_plan *weir_job_check(const struct weir_config *config, struct 
         add_sql_faults(config, error.text, faults);
         return NULL;
     }
-    weir_plan_check(plan, config, faults);
+    return plan;
+}
+
+const struct weir_plan *weir_job_check(const struct weir_config *config, struct weir_arena *arena,
+                                       struct weir_fault_list *faults)
+{
+    const struct weir_plan *plan = weir_job_plan(config, arena, faults);
+    if (plan != NULL) {
+        weir_plan_check(plan, config, faults);
+    }
     return plan;
 }

@@ -7,10 +7,13 @@
 #include "app/config.h"
 #include "app/fault_list.h"
 
-// Plans config->sql_text (which must be there) and looks at the plan as weir_plan_check does. Adds
-// one fault a mistake. Returns the plan, in the arena, or NULL when the SQL has faults. The plan is
-// for looking at, not for running: secrets inside the text are blanked, so that no message quotes
-// one.
+// Plans config->sql_text, which must be there. Adds one fault a mistake. Returns the plan, in the
+// arena, or NULL when the SQL has faults. The plan is for looking at, not for running: secrets
+// inside the text are blanked, so that no message quotes one.
+const struct weir_plan *weir_job_plan(const struct weir_config *config, struct weir_arena *arena,
+                                      struct weir_fault_list *faults);
+
+// The same, and what weir_plan_check finds.
 const struct weir_plan *weir_job_check(const struct weir_config *config, struct weir_arena *arena,
                                        struct weir_fault_list *faults);
 

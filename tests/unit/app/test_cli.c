@@ -228,6 +228,18 @@ static void test_check(void **state)
     fixture_deinit(&fixture);
 }
 
+static void test_check_compares_plan_and_configuration(void **state)
+{
+    (void)state;
+    struct fixture fixture;
+    fixture_init(&fixture);
+    expect(&fixture, job_environment(&fixture, job, "WEIR_ON_BAD_RECORD=dead_letter"),
+           ARGV("check"), WEIR_EXIT_REFUSED, "",
+           "weir: table \"src\": bad records are dead letters, but neither the table's "
+           "dead_letter_topic nor WEIR_DEAD_LETTER_TOPIC names a topic\n");
+    fixture_deinit(&fixture);
+}
+
 // C155: variables and table options in one run, each with its neighbour.
 static void test_check_reports_configuration_and_sql_at_once(void **state)
 {
@@ -292,6 +304,15 @@ static void test_explain_needs_the_sql_only(void **state)
     outcome_deinit(&text);
     outcome_deinit(&dot);
     outcome_deinit(&json);
+
+    // What the configuration lacks is no fault of the dataflow.
+    environment[0] =
+        "WEIR_SQL=CREATE TABLE src (id bigint) WITH (topic = 'in', on_error = 'dead_letter');"
+        "CREATE TABLE dst (id bigint) WITH (topic = 'out'); INSERT INTO dst SELECT id FROM src;";
+    text = invoke(&fixture, environment, ARGV("explain"));
+    assert_string_equal(text.err, "");
+    assert_int_equal(text.exit_code, WEIR_EXIT_OK);
+    outcome_deinit(&text);
     fixture_deinit(&fixture);
 }
 
@@ -305,6 +326,7 @@ int main(void)
         cmocka_unit_test(test_run_is_the_default),
         cmocka_unit_test(test_run_touches_nothing_with_a_fault),
         cmocka_unit_test(test_check),
+        cmocka_unit_test(test_check_compares_plan_and_configuration),
         cmocka_unit_test(test_check_reports_configuration_and_sql_at_once),
         cmocka_unit_test(test_sql_errors_show_no_secret),
         cmocka_unit_test(test_explain_needs_the_sql_only),
