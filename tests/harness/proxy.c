@@ -26,8 +26,9 @@
 #include "tests/harness/base.h"
 #include "tests/harness/proxy_frame.h"
 #include "tests/harness/proxy_internal.h"
+#include "tests/harness/proxy_socket.h"
 
-enum { ROUTE_COUNT_MAX = 8, FRAME_BYTES_MAX = 256 << 20, DRAIN_TIMEOUT_MS = 60000 };
+enum { ROUTE_COUNT_MAX = 8, DRAIN_TIMEOUT_MS = 60000 };
 
 struct route {
     int listen_fd;
@@ -86,84 +87,6 @@ struct weir_test_proxy {
     struct repeat *repeats;
 };
 
-// Reading and writing whole frames --------------------------------------------------------------
-
-static bool read_all(int fd, uint8_t *bytes, size_t count)
-{
-    while (count > 0) {
-        ssize_t got = recv(fd, bytes, count, 0);
-        if (got < 0 && errno == EINTR) {
-            continue;
-        }
-        if (got <= 0) {
-            return false;
-        }
-        bytes += got;
-        count -= (size_t)got;
-    }
-    return true;
-}
-
-static bool write_all(int fd, const uint8_t *bytes, size_t count)
-{
-    while (count > 0) {
-        ssize_t put = send(fd, bytes, count, MSG_NOSIGNAL);
-        if (put < 0 && errno == EINTR) {
-            continue;
-        }
-        if (put <= 0) {
-            return false;
-        }
-        bytes += put;
-        count -= (size_t)put;
-    }
-    return true;
-}
-
-struct frame {
-    uint8_t *bytes; // the length first, as on the wire
-    size_t count;   // with the length
-    size_t capacity;
-};
-
-static bool read_frame(int fd, struct frame *frame)
-{
-    if (frame->capacity < 4) {
-        frame->capacity = 4096;
-        frame->bytes = weir_test_realloc(frame->bytes, frame->capacity);
-    }
-    if (!read_all(fd, frame->bytes, 4)) {
-        return false;
-    }
-    const uint8_t *b = frame->bytes;
-    size_t body = (size_t)b[0] << 24 | (size_t)b[1] << 16 | (size_t)b[2] << 8 | b[3];
-    if (body > FRAME_BYTES_MAX) {
-        return false; // not Kafka's protocol
-    }
-    frame->count = body + 4;
-    if (frame->count > frame->capacity) {
-        frame->capacity = frame->count;
-        frame->bytes = weir_test_realloc(frame->bytes, frame->capacity);
-    }
-    return read_all(fd, frame->bytes + 4, body);
-}
-
-static int connect_broker(int port)
-{
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    if (fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof(address)) != 0) {
-        close(fd);
-        fd = -1;
-    }
-    int on = 1;
-    if (fd >= 0) {
-        setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-    }
-    return fd;
-}
-
 // From the client to the broker -----------------------------------------------------------------
 
 static void push_pending(struct connection *connection,
@@ -184,12 +107,12 @@ static void push_pending(struct connection *connection,
 }
 
 // Its answer may come before this returns: hence noted first.
-static bool deliver(struct connection *connection, const struct frame *frame,
+static bool deliver(struct connection *connection, const struct weir_test_frame *frame,
                     const struct weir_test_proxy_request *request,
                     enum weir_test_proxy_action answer_action, struct weir_test_proxy_rule *rule)
 {
     push_pending(connection, request, answer_action, rule);
-    if (!write_all(connection->broker_fd, frame->bytes, frame->count)) {
+    if (!weir_test_frame_send_bytes(connection->broker_fd, frame->bytes, frame->count)) {
         return false;
     }
     if (rule != NULL) {
@@ -198,12 +121,12 @@ static bool deliver(struct connection *connection, const struct frame *frame,
     return true;
 }
 
-static void start_repeat(struct connection *connection, const struct frame *frame,
+static void start_repeat(struct connection *connection, const struct weir_test_frame *frame,
                          const struct weir_test_proxy_request *request,
                          struct weir_test_proxy_rule *rule);
 
 // False: nothing more is to be read from this client.
-static bool pass_on(struct connection *connection, const struct frame *frame,
+static bool pass_on(struct connection *connection, const struct weir_test_frame *frame,
                     const struct weir_test_proxy_request *request)
 {
     struct weir_test_proxy *proxy = connection->proxy;
@@ -253,7 +176,7 @@ static void *run_backward(void *argument);
 
 static bool open_broker_side(struct connection *connection)
 {
-    int fd = connect_broker(connection->broker_port);
+    int fd = weir_test_frame_dial(connection->broker_port);
     if (fd < 0) {
         return false;
     }
@@ -282,10 +205,10 @@ static void drain(struct connection *connection)
 static void *run_forward(void *argument)
 {
     struct connection *connection = argument;
-    struct frame frame = {0};
+    struct weir_test_frame frame = {0};
     if (open_broker_side(connection)) {
         struct weir_test_proxy_request request;
-        while (read_frame(connection->client_fd, &frame) &&
+        while (weir_test_frame_receive(connection->client_fd, &frame) &&
                weir_test_frame_read_request(frame.bytes + 4, frame.count - 4, &request)) {
             weir_test_rules_count_request(&connection->proxy->rules, &request);
             observe(connection->proxy, &request);
@@ -330,7 +253,7 @@ static struct pending pop_pending(struct connection *connection, int32_t correla
     return found;
 }
 
-static void handle_answer(struct connection *connection, const struct frame *frame)
+static void handle_answer(struct connection *connection, const struct weir_test_frame *frame)
 {
     struct weir_test_proxy_rules *rules = &connection->proxy->rules;
     struct pending request =
@@ -346,7 +269,8 @@ static void handle_answer(struct connection *connection, const struct frame *fra
     } else if (request.answer_action != WEIR_TEST_PROXY_DROP_ANSWER &&
                (request.answer_action != WEIR_TEST_PROXY_HOLD_ANSWER ||
                 weir_test_rule_wait_over(rules, request.rule))) {
-        write_all(connection->client_fd, frame->bytes, frame->count); // may have gone: no matter
+        weir_test_frame_send_bytes(connection->client_fd, frame->bytes,
+                                   frame->count); // may have gone: no matter
     }
     weir_test_rules_wake(rules); // for drain
 }
@@ -354,8 +278,8 @@ static void handle_answer(struct connection *connection, const struct frame *fra
 static void *run_backward(void *argument)
 {
     struct connection *connection = argument;
-    struct frame frame = {0};
-    while (read_frame(connection->broker_fd, &frame)) {
+    struct weir_test_frame frame = {0};
+    while (weir_test_frame_receive(connection->broker_fd, &frame)) {
         handle_answer(connection, &frame);
     }
     free(frame.bytes);
@@ -376,17 +300,18 @@ static void *run_repeat(void *argument)
     if (!weir_test_rule_wait_over(rules, repeat->rule)) {
         return NULL;
     }
-    int fd = connect_broker(repeat->broker_port);
+    int fd = weir_test_frame_dial(repeat->broker_port);
     weir_test_rules_lock(rules);
     repeat->broker_fd = fd;
     bool is_stopping = weir_test_rules_are_stopping(rules);
     weir_test_rules_unlock(rules);
-    if (fd < 0 || is_stopping || !write_all(fd, repeat->frame, repeat->frame_bytes)) {
+    if (fd < 0 || is_stopping ||
+        !weir_test_frame_send_bytes(fd, repeat->frame, repeat->frame_bytes)) {
         return NULL;
     }
     weir_test_rule_count_delivered(rules, repeat->rule);
-    struct frame answer = {0};
-    if (read_frame(fd, &answer)) {
+    struct weir_test_frame answer = {0};
+    if (weir_test_frame_receive(fd, &answer)) {
         int error = 0;
         bool has_error = weir_test_frame_read_error(repeat->api_key, repeat->api_version,
                                                     answer.bytes + 4, answer.count - 4, &error);
@@ -396,7 +321,7 @@ static void *run_repeat(void *argument)
     return NULL;
 }
 
-static void start_repeat(struct connection *connection, const struct frame *frame,
+static void start_repeat(struct connection *connection, const struct weir_test_frame *frame,
                          const struct weir_test_proxy_request *request,
                          struct weir_test_proxy_rule *rule)
 {

@@ -144,7 +144,7 @@ static void test_many_records_keep_their_order(void **state)
     enum { COUNT = 50000 };
     weir_test_topic_create(bootstrap, "many", 3, NULL);
     struct weir_test_record *records = weir_test_alloc(COUNT * sizeof(*records));
-    char(*values)[8] = weir_test_alloc(COUNT * sizeof(*values));
+    char(*values)[16] = weir_test_alloc(COUNT * sizeof(*values));
     for (int i = 0; i < COUNT; i++) {
         snprintf(values[i], sizeof(values[i]), "%d", i);
         records[i] = weir_test_record_of(i % 3, NULL, values[i]);

@@ -326,7 +326,7 @@ static void test_rule_skips_and_counts(void **state)
                                                       .count = 2});
     int fd = dial();
     for (int i = 1; i <= 4; i++) {
-        char topic[16];
+        char topic[32];
         snprintf(topic, sizeof(topic), "skip-%d", i);
         send_create(fd, i, "c", topic);
     }
