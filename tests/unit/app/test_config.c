@@ -181,7 +181,7 @@ static void test_each_fault_has_its_line(void **state)
         {"WEIR_HTTP_TOKEN_FIL=x",
          "WEIR_HTTP_TOKEN_FIL: no such variable; the nearest is WEIR_HTTP_TOKEN_FILE"},
         {"WEIR_SERVICE_HOST=10.0.0.1",
-         "WEIR_SERVICE_HOST: no such variable; the nearest is WEIR_RESTORE (Kubernetes sets such "
+         "WEIR_SERVICE_HOST: no such variable; the nearest is WEIR_STATE_DIR (Kubernetes sets such "
          "variables for a Service whose name begins with weir: enableServiceLinks: false stops "
          "it)"},
         {"WEIR_JOB_ID_FILE=/x", "WEIR_JOB_ID and WEIR_JOB_ID_FILE are both given; keep one"},
