@@ -56,9 +56,14 @@ static enum weir_log_level level_of(int level, const char *facility, const char 
                                               strstr(text, "is a producer property") != NULL)) {
         return WEIR_LOG_DEBUG;
     }
-    if (level <= 2) {
-        return WEIR_LOG_ERROR;
+    // These come as errors too (weir_rdkafka_note_error), or explain one that does.
+    static const char *const doubled[] = {"FAIL", "FATAL", "ERROR", "REQTMOUT"};
+    for (size_t i = 0; i < sizeof(doubled) / sizeof(doubled[0]); i++) {
+        if (strcmp(facility, doubled[i]) == 0) {
+            return WEIR_LOG_DEBUG;
+        }
     }
+    // Even what is fatal to a handle is not to weir, which makes a new one or says itself why not.
     if (level <= 4) {
         return WEIR_LOG_WARN;
     }
@@ -73,7 +78,7 @@ void weir_rdkafka_log_callback(const rd_kafka_t *handle, int level, const char *
         return;
     }
     struct weir_rdkafka *kafka = handle != NULL ? rd_kafka_opaque(handle) : NULL;
-    if (weir_level == WEIR_LOG_WARN && kafka != NULL && !is_line_allowed(kafka)) {
+    if (weir_level != WEIR_LOG_DEBUG && kafka != NULL && !is_line_allowed(kafka)) {
         return;
     }
     weir_log(weir_level, "librdkafka: %s: %s: %s", facility,
@@ -90,6 +95,12 @@ void weir_rdkafka_note_error(struct weir_rdkafka *kafka, rd_kafka_resp_err_t cod
     }
 }
 
+void weir_rdkafka_on_error(rd_kafka_t *handle, int code, const char *reason, void *opaque)
+{
+    (void)handle;
+    weir_rdkafka_note_error(opaque, (rd_kafka_resp_err_t)code, reason);
+}
+
 // --- questions --------------------------------------------------------------------------------
 
 rd_kafka_t *weir_rdkafka_question(struct weir_rdkafka *kafka, enum weir_isolation isolation,
@@ -103,14 +114,15 @@ rd_kafka_t *weir_rdkafka_question(struct weir_rdkafka *kafka, enum weir_isolatio
                                           : WEIR_RDKAFKA_QUESTION_UNCOMMITTED;
         rd_kafka_conf_t *conf = weir_rdkafka_conf_create(kafka, role, NULL, error);
         if (conf != NULL) {
+            rd_kafka_conf_set_error_cb(conf, weir_rdkafka_on_error);
             handle = weir_rdkafka_handle_create(RD_KAFKA_CONSUMER, conf, error);
         }
-        if (handle != NULL) {
-            rd_kafka_poll_set_consumer(handle);
-            kafka->questions[isolation] = handle;
-        }
+        kafka->questions[isolation] = handle;
     }
     pthread_mutex_unlock(&kafka->questions_lock);
+    if (handle != NULL) {
+        rd_kafka_poll(handle, 0); // errors of connections would gather without end
+    }
     return handle;
 }
 

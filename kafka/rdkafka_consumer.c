@@ -376,12 +376,6 @@ static const struct weir_consumer_ops consumer_ops = {
     .destroy = consumer_destroy,
 };
 
-static void on_error(rd_kafka_t *handle, int code, const char *reason, void *opaque)
-{
-    (void)handle;
-    weir_rdkafka_note_error(opaque, (rd_kafka_resp_err_t)code, reason);
-}
-
 enum weir_status weir_rdkafka_consumer_create(struct weir_kafka *kafka,
                                               struct weir_consumer **consumer_out,
                                               struct weir_error *error)
@@ -391,7 +385,7 @@ enum weir_status weir_rdkafka_consumer_create(struct weir_kafka *kafka,
     if (conf == NULL) {
         return WEIR_ERROR;
     }
-    rd_kafka_conf_set_error_cb(conf, on_error);
+    rd_kafka_conf_set_error_cb(conf, weir_rdkafka_on_error);
     rd_kafka_t *handle = weir_rdkafka_handle_create(RD_KAFKA_CONSUMER, conf, error);
     if (handle == NULL) {
         return WEIR_ERROR;

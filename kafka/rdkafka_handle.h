@@ -70,6 +70,8 @@ struct weir_rdkafka *weir_rdkafka_of(struct weir_kafka *kafka);
 // Writes and counts what librdkafka reports about brokers and connections. Thread: any.
 void weir_rdkafka_note_error(struct weir_rdkafka *kafka, rd_kafka_resp_err_t code,
                              const char *reason);
+// For rd_kafka_conf_set_error_cb.
+void weir_rdkafka_on_error(rd_kafka_t *handle, int code, const char *reason, void *opaque);
 void weir_rdkafka_log_callback(const rd_kafka_t *handle, int level, const char *facility,
                                const char *text);
 

@@ -124,6 +124,7 @@ static void *run_deliveries(void *opaque)
             serve_deliveries(producer, event);
             break;
         case RD_KAFKA_EVENT_ERROR:
+            // The next call on the handle meets a fatal one.
             weir_rdkafka_note_error(producer->kafka, rd_kafka_event_error(event),
                                     rd_kafka_event_error_string(event));
             break;
