@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// A manifest that was written is read back whole; one that was touched is named and refused.
+#include "runtime/manifest.h"
+
+#include "tests/unit/cmocka_all.h"
+
+static const struct weir_manifest_position positions[] = {
+    {.entry = {.table = "flights \"x\"",
+               .topic = "in",
+               .partition = 3,
+               .offset = INT64_MAX,
+               .end_offset = -1,
+               .last_offset = 41,
+               .last_timestamp_ms = 1357016400000,
+               .last_crc32 = UINT32_MAX},
+     .topic_id = "t1"},
+    {.entry = {.table = "u", .topic = "in2", .last_offset = -1}, .topic_id = ""},
+};
+
+static void encode(struct weir_buffer *out)
+{
+    struct weir_manifest manifest = {
+        .number = 42,
+        .attempt = {.text = "0123456789abcdef"},
+        .job_id = "job",
+        .instance_id = 0,
+        .cluster_id = "cluster",
+        .kind = "checkpoint",
+        .restore = "auto",
+        .weir_version = "1",
+        .created_ms = 1700000000000,
+        .parallelism = 2,
+        .position_count = 2,
+        .positions = positions,
+    };
+    weir_manifest_encode(&manifest, out);
+}
+
+static enum weir_status decode(struct weir_view bytes, struct weir_arena *arena,
+                               struct weir_manifest *manifest, struct weir_error *error)
+{
+    // A copy of exactly that size, so that a read past the end is one.
+    char *copy = weir_alloc(bytes.size_bytes);
+    memcpy(copy, bytes.data, bytes.size_bytes);
+    enum weir_status status = weir_manifest_decode(
+        "m.json", (struct weir_view){.data = copy, .size_bytes = bytes.size_bytes}, arena, manifest,
+        error);
+    free(copy);
+    return status;
+}
+
+static void test_manifest_round_trip(void **state)
+{
+    (void)state;
+    struct weir_buffer bytes = {0};
+    encode(&bytes);
+    struct weir_arena *arena = weir_arena_create(4096);
+    struct weir_manifest manifest;
+    struct weir_error error = {.text = ""};
+    struct weir_view view = {.data = bytes.data, .size_bytes = bytes.size_bytes};
+    if (decode(view, arena, &manifest, &error) != WEIR_OK) {
+        fail_msg("%s", error.text);
+    }
+    assert_int_equal(manifest.number, 42);
+    assert_string_equal(manifest.attempt.text, "0123456789abcdef");
+    assert_string_equal(manifest.cluster_id, "cluster");
+    assert_int_equal(manifest.position_count, 2);
+    const struct weir_position_entry *entry = &manifest.positions[0].entry;
+    assert_string_equal(entry->table, "flights \"x\"");
+    assert_int_equal(entry->offset, INT64_MAX);
+    assert_int_equal(entry->end_offset, -1);
+    assert_int_equal(entry->last_crc32, UINT32_MAX);
+    assert_string_equal(manifest.positions[0].topic_id, "t1");
+    weir_arena_destroy(arena);
+    weir_buffer_deinit(&bytes);
+}
+
+static void test_manifest_every_flipped_byte_and_every_cut_is_refused(void **state)
+{
+    (void)state;
+    struct weir_buffer bytes = {0};
+    encode(&bytes);
+    struct weir_arena *arena = weir_arena_create(4096);
+    struct weir_manifest manifest;
+    struct weir_error error;
+    for (size_t i = 0; i < bytes.size_bytes; i++) {
+        bytes.data[i] ^= 0x20;
+        struct weir_view view = {.data = bytes.data, .size_bytes = bytes.size_bytes};
+        // Upper and lower case of the checksum's hex digits mean the same; nothing else does.
+        bool is_hex_letter = i < 64 && (bytes.data[i] | 0x20) >= 'a' && (bytes.data[i] | 0x20) <= 'f';
+        if (decode(view, arena, &manifest, &error) == WEIR_OK && !is_hex_letter) {
+            fail_msg("byte %zu flipped, and it was taken", i);
+        }
+        bytes.data[i] ^= 0x20;
+        weir_arena_reset(arena);
+    }
+    for (size_t size = 0; size < bytes.size_bytes; size++) {
+        struct weir_view view = {.data = bytes.data, .size_bytes = size};
+        assert_int_equal(decode(view, arena, &manifest, &error), WEIR_ERROR);
+        assert_non_null(strstr(error.text, "m.json is damaged"));
+        assert_int_equal(error.action, WEIR_ACTION_REFUSE);
+        weir_arena_reset(arena);
+    }
+    weir_arena_destroy(arena);
+    weir_buffer_deinit(&bytes);
+}
+
+static void test_manifest_of_a_newer_format_says_so(void **state)
+{
+    (void)state;
+    struct weir_arena *arena = weir_arena_create(4096);
+    struct weir_manifest manifest;
+    struct weir_error error;
+    struct weir_view view = weir_view_of("weir-manifest 99 whatever\n{}");
+    assert_int_equal(decode(view, arena, &manifest, &error), WEIR_ERROR);
+    assert_non_null(strstr(error.text, "written by a newer weir"));
+    weir_arena_destroy(arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_manifest_round_trip),
+        cmocka_unit_test(test_manifest_every_flipped_byte_and_every_cut_is_refused),
+        cmocka_unit_test(test_manifest_of_a_newer_format_says_so),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
