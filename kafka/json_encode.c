@@ -9,8 +9,13 @@
 
 #include <stdlib.h>
 
+enum { LEAD_IN_STEP_BYTES = 16 };
+
 struct part {
-    struct weir_view lead_in; // {"name": or ,"name":
+    // {"name": or ,"name": with room behind it up to a multiple of the step, so that it can be
+    // copied without asking for its exact size.
+    const char *lead_in;
+    uint32_t lead_in_bytes;
     uint32_t column_idx;
     weir_json_append_fn append;
 };
@@ -22,13 +27,22 @@ struct json_encoder {
     struct weir_arena *arena;
 };
 
+static inline void append_lead_in(const struct part *part, struct weir_buffer *out)
+{
+    char *to = weir_buffer_reserve(out, part->lead_in_bytes + LEAD_IN_STEP_BYTES);
+    for (uint32_t i = 0; i < part->lead_in_bytes; i += LEAD_IN_STEP_BYTES) {
+        memcpy(to + i, part->lead_in + i, LEAD_IN_STEP_BYTES);
+    }
+    out->size_bytes += part->lead_in_bytes;
+}
+
 static inline void append_row(const struct json_encoder *encoder, const struct weir_column *columns,
                               uint32_t row, struct weir_buffer *out)
 {
     for (uint32_t i = 0; i < encoder->part_count; i++) {
         const struct part *part = &encoder->parts[i];
         const struct weir_column *column = &columns[part->column_idx];
-        weir_buffer_append(out, part->lead_in.data, part->lead_in.size_bytes);
+        append_lead_in(part, out);
         if (weir_column_is_valid(column, row)) {
             part->append(out, column, row);
         } else {
@@ -89,9 +103,11 @@ struct weir_encoder *weir_json_encoder_create_for(const struct weir_schema *sche
         weir_buffer_append_char(&text, i == 0 ? '{' : ',');
         weir_json_append_string(&text, weir_view_of(field->name));
         weir_buffer_append_char(&text, ':');
+        char *lead_in = weir_arena_alloc_zero(encoder->arena, text.size_bytes + LEAD_IN_STEP_BYTES);
+        memcpy(lead_in, text.data, text.size_bytes);
         encoder->parts[i] = (struct part){
-            .lead_in =
-                weir_arena_copy(encoder->arena, (struct weir_view){text.data, text.size_bytes}),
+            .lead_in = lead_in,
+            .lead_in_bytes = (uint32_t)text.size_bytes,
             .column_idx = column_idxs[i],
             .append = weir_json_append_function(field->type.kind),
         };

@@ -24,7 +24,7 @@ static uint32_t hash_name(struct weir_view name)
 
 static struct weir_view entry_name(const struct weir_json_entry *entry)
 {
-    return (struct weir_view){.data = entry->quoted + 1, .size_bytes = entry->quoted_bytes - 2};
+    return (struct weir_view){.data = entry->quoted + 1, .size_bytes = entry->name_bytes};
 }
 
 struct weir_json_entry *weir_json_shape_find(const struct weir_json_shape *shape,
@@ -39,7 +39,7 @@ struct weir_json_entry *weir_json_shape_find(const struct weir_json_shape *shape
 }
 
 static struct weir_json_entry *add_entry(struct weir_json_shape *shape, struct weir_view name,
-                                         int16_t member_idx)
+                                         int32_t member_idx)
 {
     WEIR_ASSERT(shape->entry_count < shape->entry_capacity);
     uint32_t entry_idx = shape->entry_count++;
@@ -57,8 +57,8 @@ static struct weir_json_entry *add_entry(struct weir_json_shape *shape, struct w
         .head = weir_json_load_u64(quoted) & weir_json_load_u64(mask),
         .tail = quoted_bytes > 8 ? weir_json_load_u64(quoted + quoted_bytes - 8) : 0,
         .quoted = quoted,
-        .quoted_bytes = quoted_bytes,
-        .is_literal = weir_json_is_literal(name),
+        .quoted_bytes = weir_json_is_literal(name) ? quoted_bytes : UINT32_MAX,
+        .name_bytes = (uint32_t)name.size_bytes,
         .member_idx = member_idx,
         .next = shape->entries,
     };
@@ -90,7 +90,8 @@ struct weir_json_shape *weir_json_shape_create(uint32_t field_count,
     shape->members = weir_arena_alloc_zero(arena, field_count * sizeof *shape->members);
     shape->entry_capacity = 1 + field_count + WEIR_JSON_LEARNED_MAX;
     shape->entries = weir_arena_alloc_zero(arena, shape->entry_capacity * sizeof *shape->entries);
-    shape->entries[0] = (struct weir_json_entry){.member_idx = -1, .next = shape->entries};
+    shape->entries[0] = (struct weir_json_entry){
+        .quoted_bytes = UINT32_MAX, .member_idx = -1, .next = shape->entries};
     shape->entry_count = 1;
     shape->first = shape->entries;
     uint32_t table_size = 1;
@@ -112,7 +113,7 @@ struct weir_json_shape *weir_json_shape_create(uint32_t field_count,
         }
         struct weir_view name = weir_view_of(fields[i].name);
         WEIR_ASSERT(weir_json_shape_find(shape, name) == shape->entries); // no name twice
-        struct weir_json_entry *entry = add_entry(shape, name, (int16_t)i);
+        struct weir_json_entry *entry = add_entry(shape, name, (int32_t)i);
         // Until records have shown theirs, the declared order is expected.
         *(i == 0 ? &shape->first : &entry[-1].next) = entry;
     }

@@ -38,13 +38,13 @@ struct weir_json_slot {
 };
 
 struct weir_json_entry {
-    uint64_t head;      // the first eight bytes of the name with its quotes, zeros behind
-    uint64_t head_mask; // which bytes of head count
-    uint64_t tail;      // the last eight, of names longer than that
-    const char *quoted; // "name" with quotes
-    uint32_t quoted_bytes;
-    bool is_literal;    // stands in a text as it is here; else it needs escapes, and is looked up
-    int16_t member_idx; // -1: not wanted
+    uint64_t head;         // the first eight bytes of the name with its quotes, zeros behind
+    uint64_t head_mask;    // which bytes of head count
+    uint64_t tail;         // the last eight, of names longer than that
+    const char *quoted;    // "name" with quotes
+    uint32_t quoted_bytes; // UINT32_MAX: needs escapes, so it is not compared but looked up
+    uint32_t name_bytes;
+    int32_t member_idx;           // -1: not wanted
     struct weir_json_entry *next; // the entry that followed last time
 };
 
