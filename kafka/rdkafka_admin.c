@@ -9,8 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-// --- admin requests
-// -------------------------------------------------------------------------------
+// --- admin requests ------------------------------------------------------------------------------
 
 // Waits for the answer to what was sent to `queue`. NULL: error. The caller destroys the event.
 static rd_kafka_event_t *wait_for_answer(rd_kafka_queue_t *queue, int32_t timeout_ms,
@@ -45,8 +44,23 @@ static void copy_text(char *to, size_t to_bytes, const char *from)
     snprintf(to, to_bytes, "%s", from != NULL ? from : "");
 }
 
-// --- cluster
-// --------------------------------------------------------------------------------------
+// --- cluster -------------------------------------------------------------------------------------
+
+// Metadata with the brokers in it. Of one topic only, or librdkafka asks for all there are; whether
+// there is such a topic does not matter. The caller destroys it; NULL: error.
+static const struct rd_kafka_metadata *ask_for_brokers(rd_kafka_t *handle, int32_t timeout_ms,
+                                                       struct weir_error *error)
+{
+    rd_kafka_topic_t *topic = rd_kafka_topic_new(handle, "__consumer_offsets", NULL);
+    const struct rd_kafka_metadata *metadata = NULL;
+    rd_kafka_resp_err_t code = rd_kafka_metadata(handle, 0, topic, &metadata, timeout_ms);
+    rd_kafka_topic_destroy(topic);
+    if (code != RD_KAFKA_RESP_ERR_NO_ERROR) {
+        weir_rdkafka_error_set(error, WEIR_RDKAFKA_ASK, code, NULL, "asking for the brokers");
+        return NULL;
+    }
+    return metadata;
+}
 
 enum weir_status weir_rdkafka_cluster_id(struct weir_kafka *kafka, char *text, size_t size_bytes,
                                          int32_t timeout_ms, struct weir_error *error)
@@ -55,18 +69,26 @@ enum weir_status weir_rdkafka_cluster_id(struct weir_kafka *kafka, char *text, s
     if (handle == NULL) {
         return WEIR_ERROR;
     }
-    char *id = rd_kafka_clusterid(handle, timeout_ms);
+    char *id = rd_kafka_clusterid(handle, 0);
+    if (id == NULL) {
+        // Any metadata brings it; waiting inside rd_kafka_clusterid can last a second longer.
+        const struct rd_kafka_metadata *metadata = ask_for_brokers(handle, timeout_ms, error);
+        if (metadata == NULL) {
+            return WEIR_ERROR;
+        }
+        rd_kafka_metadata_destroy(metadata);
+        id = rd_kafka_clusterid(handle, 0);
+    }
     if (id == NULL) {
         return weir_rdkafka_error_set(error, WEIR_RDKAFKA_ASK, RD_KAFKA_RESP_ERR__TIMED_OUT,
-                                      "no broker has answered", "asking for the cluster id");
+                                      "the brokers do not tell it", "asking for the cluster id");
     }
     copy_text(text, size_bytes, id);
     rd_kafka_mem_free(handle, id);
     return WEIR_OK;
 }
 
-// --- topics
-// ---------------------------------------------------------------------------------------
+// --- topics --------------------------------------------------------------------------------------
 
 #if RD_KAFKA_VERSION >= 0x020300ff
 // Asking for the topic id is a request of its own; an answer that does not come leaves it empty.
@@ -198,8 +220,7 @@ enum weir_status weir_rdkafka_create_topic(struct weir_kafka *kafka, const char 
     return status;
 }
 
-// --- settings
-// -------------------------------------------------------------------------------------
+// --- settings ------------------------------------------------------------------------------------
 
 // One setting of one broker or topic; value "" when the broker does not know the name.
 static enum weir_status describe_config(rd_kafka_t *handle, rd_kafka_ResourceType_t type,
@@ -269,12 +290,9 @@ enum weir_status weir_rdkafka_broker_config(struct weir_kafka *kafka, const char
         return WEIR_ERROR;
     }
     int64_t deadline_ms = weir_now_ms(&weir_system_clock) + timeout_ms;
-    const struct rd_kafka_metadata *metadata = NULL;
-    // All topics: with none at all in view librdkafka asks for nothing and answers nothing.
-    rd_kafka_resp_err_t code = rd_kafka_metadata(handle, 1, NULL, &metadata, timeout_ms);
-    if (code != RD_KAFKA_RESP_ERR_NO_ERROR) {
-        return weir_rdkafka_error_set(error, WEIR_RDKAFKA_ASK, code, NULL,
-                                      "asking for the brokers");
+    const struct rd_kafka_metadata *metadata = ask_for_brokers(handle, timeout_ms, error);
+    if (metadata == NULL) {
+        return WEIR_ERROR;
     }
     enum weir_status status = WEIR_OK;
     copy_text(value, size_bytes, "");

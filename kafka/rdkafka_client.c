@@ -25,7 +25,7 @@ struct weir_rdkafka *weir_rdkafka_of(struct weir_kafka *kafka)
     return (struct weir_rdkafka *)kafka; // base is the first member
 }
 
-// --- log --------------------------------------------------------------------------------------
+// --- log -----------------------------------------------------------------------------------------
 
 uint64_t weir_rdkafka_error_count(void)
 {
@@ -101,7 +101,7 @@ void weir_rdkafka_on_error(rd_kafka_t *handle, int code, const char *reason, voi
     weir_rdkafka_note_error(opaque, (rd_kafka_resp_err_t)code, reason);
 }
 
-// --- questions --------------------------------------------------------------------------------
+// --- questions -----------------------------------------------------------------------------------
 
 rd_kafka_t *weir_rdkafka_question(struct weir_rdkafka *kafka, enum weir_isolation isolation,
                                   struct weir_error *error)
@@ -126,7 +126,7 @@ rd_kafka_t *weir_rdkafka_question(struct weir_rdkafka *kafka, enum weir_isolatio
     return handle;
 }
 
-// --- create, destroy --------------------------------------------------------------------------
+// --- create, destroy -----------------------------------------------------------------------------
 
 static struct weir_rdkafka_property_list copy_properties(uint32_t count,
                                                          const struct weir_property *properties)

@@ -104,7 +104,7 @@ bool weir_rdkafka_property_exists(const char *name)
     return result != RD_KAFKA_CONF_UNKNOWN;
 }
 
-// --- building ---------------------------------------------------------------------------------
+// --- building ------------------------------------------------------------------------------------
 
 static enum weir_status set_one(rd_kafka_conf_t *conf, const char *name, const char *value,
                                 struct weir_error *error)
@@ -307,7 +307,7 @@ int64_t weir_rdkafka_handle_setting(rd_kafka_t *handle, const char *name)
     return strtoll(text, NULL, 10);
 }
 
-// --- checking ---------------------------------------------------------------------------------
+// --- checking ------------------------------------------------------------------------------------
 
 static void add_fault(struct weir_buffer *faults, const char *name, const char *side,
                       const char *reason)

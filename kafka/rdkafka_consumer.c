@@ -73,7 +73,7 @@ static struct consumer *consumer_of(struct weir_consumer *base)
     return (struct consumer *)base; // base is the first member
 }
 
-// --- from topic handle and partition to the index given to assign -------------------------------
+// --- from topic handle and partition to the index given to assign --------------------------------
 
 static uint32_t slot_hash(const rd_kafka_topic_t *topic, int32_t partition)
 {
@@ -133,7 +133,7 @@ static bool find_partition(struct consumer *consumer, const rd_kafka_topic_t *to
     return true;
 }
 
-// --- fetch --------------------------------------------------------------------------------------
+// --- fetch ---------------------------------------------------------------------------------------
 
 static void reserve_live(struct consumer *consumer, uint32_t more)
 {
@@ -296,7 +296,7 @@ static void consumer_release(struct weir_consumer *base)
     consumer->error_count = 0;
 }
 
-// --- the rest -----------------------------------------------------------------------------------
+// --- the rest ------------------------------------------------------------------------------------
 
 static enum weir_status consumer_assign(struct weir_consumer *base, uint32_t count,
                                         const struct weir_partition_start *starts,

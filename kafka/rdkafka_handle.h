@@ -39,7 +39,7 @@ struct weir_rdkafka {
     _Atomic uint32_t log_line_count;
 };
 
-// --- rdkafka_conf.c ---------------------------------------------------------------------------
+// --- rdkafka_conf.c ------------------------------------------------------------------------------
 
 enum weir_rdkafka_role {
     WEIR_RDKAFKA_CONSUMER,
@@ -63,7 +63,7 @@ rd_kafka_t *weir_rdkafka_handle_create(rd_kafka_type_t type, rd_kafka_conf_t *co
 // The value that a handle really has, as a number; 0 when there is none.
 int64_t weir_rdkafka_handle_setting(rd_kafka_t *handle, const char *name);
 
-// --- rdkafka_client.c -------------------------------------------------------------------------
+// --- rdkafka_client.c ----------------------------------------------------------------------------
 
 struct weir_rdkafka *weir_rdkafka_of(struct weir_kafka *kafka);
 
@@ -79,7 +79,7 @@ void weir_rdkafka_log_callback(const rd_kafka_t *handle, int level, const char *
 rd_kafka_t *weir_rdkafka_question(struct weir_rdkafka *kafka, enum weir_isolation isolation,
                                   struct weir_error *error);
 
-// --- the operations, one file each ------------------------------------------------------------
+// --- the operations, one file each ---------------------------------------------------------------
 
 // rdkafka_consumer.c
 enum weir_status weir_rdkafka_consumer_create(struct weir_kafka *kafka,

@@ -33,7 +33,7 @@ static enum weir_status set_partition_error(struct weir_error *error,
                                   (int)partition->partition);
 }
 
-// --- committed ----------------------------------------------------------------------------------
+// --- committed -----------------------------------------------------------------------------------
 
 static void read_committed_offset(const rd_kafka_topic_partition_t *partition,
                                   struct weir_committed *committed)
@@ -85,8 +85,7 @@ out:
     return status;
 }
 
-// --- begin, end, timestamp
-// ------------------------------------------------------------------------
+// --- begin, end, timestamp -----------------------------------------------------------------------
 
 // One request a leader for all partitions. The protocol takes -2 for the first offset and -1 for
 // the end where others give a timestamp, and so does librdkafka, whose logical offsets are the
@@ -168,8 +167,7 @@ enum weir_status weir_rdkafka_offsets(struct weir_kafka *kafka, enum weir_offset
     return WEIR_OK;
 }
 
-// --- one record
-// -----------------------------------------------------------------------------------
+// --- one record ----------------------------------------------------------------------------------
 
 enum look {
     LOOK_AGAIN,

@@ -62,7 +62,7 @@ static struct producer *producer_of(struct weir_producer *base)
     return (struct producer *)base; // base is the first member
 }
 
-// --- delivery thread ----------------------------------------------------------------------------
+// --- delivery thread -----------------------------------------------------------------------------
 
 static void report_run(struct producer *producer, struct weir_delivery *delivery,
                        const rd_kafka_message_t *first, uint32_t count)
@@ -136,7 +136,7 @@ static void *run_deliveries(void *opaque)
     return NULL;
 }
 
-// --- produce ------------------------------------------------------------------------------------
+// --- produce -------------------------------------------------------------------------------------
 
 static uint32_t topic_hash(const char *name)
 {
@@ -257,7 +257,7 @@ static enum weir_produce_result producer_produce(struct weir_producer *base,
     return WEIR_PRODUCE_TAKEN;
 }
 
-// --- transaction --------------------------------------------------------------------------------
+// --- transaction ---------------------------------------------------------------------------------
 
 static enum weir_status take(struct producer *producer, rd_kafka_error_t *cause, const char *what,
                              struct weir_error *error)
@@ -329,7 +329,7 @@ static bool producer_is_offset_commit_doubtful(struct weir_producer *base)
                                 memory_order_acquire);
 }
 
-// --- create, destroy ----------------------------------------------------------------------------
+// --- create, destroy -----------------------------------------------------------------------------
 
 // What is still in the handle must not be there when rd_kafka_destroy begins.
 static void empty(struct producer *producer)

@@ -56,7 +56,7 @@ static struct weir_consumer *consumer_on(const char *topic, int32_t partition_co
     return consumer;
 }
 
-// --- records in ---------------------------------------------------------------------------------
+// --- records in ----------------------------------------------------------------------------------
 
 struct seen {
     uint32_t count;
@@ -303,7 +303,7 @@ static void test_descriptor_wakes_when_records_come_in(void **state)
     close(descriptor);
 }
 
-// --- rows out -----------------------------------------------------------------------------------
+// --- rows out ------------------------------------------------------------------------------------
 
 static void test_transaction_commits_rows_offsets_and_metadata_together(void **state)
 {
@@ -475,7 +475,7 @@ static void test_full_queue_is_an_ordinary_result(void **state)
     narrow->ops->destroy(narrow);
 }
 
-// --- questions ----------------------------------------------------------------------------------
+// --- questions -----------------------------------------------------------------------------------
 
 static void test_topic_info_tells_existence_and_partitions(void **state)
 {

@@ -261,7 +261,7 @@ static void test_consumer_and_producer_go_on_after_the_broker_was_killed(void **
     producer->ops->destroy(producer);
 }
 
-// --- dying at a step ----------------------------------------------------------------------------
+// --- dying at a step -----------------------------------------------------------------------------
 
 // A child process that makes one transaction with the failpoint set; never returns.
 static void die_at(const char *failpoints, const char *id)
