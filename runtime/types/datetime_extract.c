@@ -268,6 +268,23 @@ static struct weir_numeric julian_day(int64_t days, int64_t time_us, struct weir
     return sum;
 }
 
+// Seconds since 1970. In the last 30,000 days of the range PostgreSQL divides numerics instead of
+// shifting the point, which leaves 16 digits.
+static struct weir_numeric epoch_seconds(int64_t us, struct weir_arena *arena)
+{
+    __int128 unix_us = (__int128)us + WEIR_EPOCH_SHIFT_US;
+    if (unix_us < INT64_MAX) {
+        return weir_numeric_from_int128(unix_us, 6, arena);
+    }
+    struct weir_numeric seconds;
+    bool is_ok = weir_numeric_divide(weir_numeric_from_int128(unix_us, 0, arena),
+                                     weir_numeric_small(WEIR_SECOND_US, 0), arena, &seconds,
+                                     NULL) &&
+                 weir_numeric_round(seconds, 6, arena, &seconds, NULL);
+    WEIR_ASSERT(is_ok);
+    return seconds;
+}
+
 struct weir_numeric weir_timestamp_extract(enum weir_time_field field, int64_t us, bool *is_null,
                                            struct weir_arena *arena)
 {
@@ -289,7 +306,7 @@ struct weir_numeric weir_timestamp_extract(enum weir_time_field field, int64_t u
     case WEIR_FIELD_HOUR:
         return weir_numeric_small(time_us / WEIR_HOUR_US, 0);
     case WEIR_FIELD_EPOCH:
-        return weir_numeric_from_int128((__int128)us + WEIR_EPOCH_SHIFT_US, 6, arena);
+        return epoch_seconds(us, arena);
     case WEIR_FIELD_JULIAN:
         return julian_day(days, time_us, arena);
     case WEIR_FIELD_TIMEZONE:

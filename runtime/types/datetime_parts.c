@@ -295,8 +295,12 @@ enum weir_datetime_outcome weir_datetime_read_time(struct weir_datetime_reading 
 {
     struct weir_civil *civil = &reading->civil;
     const char *at;
+    char *hour_end;
     reading->new_parts = WEIR_PART_TIME;
-    if (!weir_datetime_read_int(text, &civil->hour, &at)) {
+    errno = 0;
+    int64_t hour = strtoll(text, &hour_end, 10); // checked last, as are its fellows
+    at = hour_end;
+    if (errno == ERANGE) {
         return WEIR_OUTCOME_RANGE;
     }
     if (*at != ':') {
@@ -311,8 +315,8 @@ enum weir_datetime_outcome weir_datetime_read_time(struct weir_datetime_reading 
     if (*at == '.') {
         outcome = weir_datetime_read_fraction(reading, at);
         civil->second = civil->minute;
-        civil->minute = civil->hour;
-        civil->hour = 0;
+        civil->minute = (int32_t)(hour < 60 ? hour : 60);
+        hour = 0;
     } else if (*at == ':') {
         if (!weir_datetime_read_int(at + 1, &civil->second, &at)) {
             return WEIR_OUTCOME_RANGE;
@@ -328,7 +332,8 @@ enum weir_datetime_outcome weir_datetime_read_time(struct weir_datetime_reading 
     if (outcome != WEIR_OUTCOME_OK) {
         return outcome;
     }
-    bool is_valid = civil->hour >= 0 && civil->minute >= 0 && civil->minute <= 59 &&
-                    civil->second >= 0 && civil->second <= 60 && is_time_in_day(civil);
+    civil->hour = (int32_t)(hour < 25 ? hour : 25);
+    bool is_valid = hour >= 0 && civil->minute >= 0 && civil->minute <= 59 && civil->second >= 0 &&
+                    civil->second <= 60 && is_time_in_day(civil);
     return is_valid ? WEIR_OUTCOME_OK : WEIR_OUTCOME_RANGE;
 }

@@ -37,6 +37,7 @@ static enum weir_datetime_outcome read_labelled(struct weir_datetime_reading *re
     enum weir_datetime_unit unit = reading->unit;
     struct weir_civil *civil = &reading->civil;
     reading->unit = WEIR_UNIT_NONE;
+    reading->special = WEIR_SPECIAL_NONE;
     if (!weir_datetime_read_int(text, &value, &end)) {
         return WEIR_OUTCOME_RANGE;
     }
@@ -173,7 +174,7 @@ static enum weir_datetime_outcome read_special(struct weir_datetime_reading *rea
                                                enum weir_datetime_special special)
 {
     reading->special = special;
-    reading->new_parts = WEIR_PART_DATE | WEIR_PART_TIME | WEIR_PART_ZONE;
+    reading->new_parts = WEIR_PART_SPECIAL;
     return WEIR_OUTCOME_OK;
 }
 
@@ -236,6 +237,7 @@ static enum weir_datetime_outcome read_word(struct weir_datetime_reading *readin
         reading->new_parts = WEIR_PART_ZONE;
         return WEIR_OUTCOME_OK;
     case WEIR_WORD_MIDNIGHT:
+        reading->special = WEIR_SPECIAL_NONE;
         reading->zone_s = 0;
         reading->civil.hour = reading->civil.minute = reading->civil.second = 0;
         reading->new_parts = WEIR_PART_TIME | WEIR_PART_ZONE;

@@ -140,8 +140,10 @@ static bool parse_with_strtod(struct weir_view text, enum float_width width, boo
     bool is_whole = rest == copy + text.size_bytes;
     bool is_ok = is_number && is_in_range && is_whole;
     if (is_number && !is_in_range) {
+        // PostgreSQL shows the number for one type and the whole text for the other.
+        struct weir_view shown = width == FLOAT_4 ? text : (struct weir_view){start, number_bytes};
         weir_value_error_set(error, "\"%.*s\" is out of range for type %s",
-                             (int)(number_bytes < 128 ? number_bytes : 128), start,
+                             (int)(shown.size_bytes < 128 ? shown.size_bytes : 128), shown.data,
                              type_name_of(width));
     } else if (!is_ok) {
         weir_value_error_syntax(error, type_name_of(width), text);

@@ -125,8 +125,13 @@ static uint32_t count_elements(const char *at, const char *end)
 
 bool weir_jsonb_element(struct weir_view array, int64_t idx, struct weir_view *value)
 {
-    if (weir_jsonb_kind_of(array) != WEIR_JSONB_ARRAY) {
+    enum weir_jsonb_kind kind = weir_jsonb_kind_of(array);
+    if (kind == WEIR_JSONB_OBJECT) {
         return false;
+    }
+    if (kind != WEIR_JSONB_ARRAY) {
+        *value = array;
+        return idx == 0 || idx == -1;
     }
     const char *at = array.data + 1;
     const char *end = array.data + array.size_bytes - 1;

@@ -279,6 +279,9 @@ bool weir_numeric_parse(struct weir_view text, int32_t modifier, struct weir_are
     if (!is_number && !parse_special(at, end, &kind, &rest)) {
         return weir_value_error_syntax(error, "numeric", text);
     }
+    if (is_number && (exponent >= INT32_MAX / 2 || exponent <= -(INT32_MAX / 2))) {
+        return weir_value_error_set(error, "value overflows numeric format");
+    }
     while (rest < end && weir_is_space(*rest)) {
         rest++;
     }
@@ -287,9 +290,6 @@ bool weir_numeric_parse(struct weir_view text, int32_t modifier, struct weir_are
     }
     if (!is_number) {
         return apply_to_special(weir_numeric_special(kind), modifier, out, error);
-    }
-    if (exponent >= INT32_MAX / 2 || exponent <= -(INT32_MAX / 2)) {
-        return weir_value_error_set(error, "value overflows numeric format");
     }
     if (digits.digit_count <= 18 && digits.scale >= 0 && digits.scale <= WEIR_NUMERIC_SCALE_MAX) {
         struct weir_numeric value =

@@ -47,17 +47,24 @@ bool weir_boolean_parse(struct weir_view text, bool *out, struct weir_value_erro
     return weir_value_error_syntax(error, "boolean", text);
 }
 
-enum integer_result { INTEGER_OK, INTEGER_SYNTAX, INTEGER_RANGE };
+// A number as read; what is beyond 64 bits is only known to be so.
+struct integer {
+    uint64_t magnitude;
+    bool is_negative;
+    bool is_overflow;
+    bool has_digits;
+    bool is_whole; // nothing but blanks around it
+};
 
-// Digits that overflow are read on, as in "99999999999999999999x": that is a syntax error.
-static enum integer_result parse_i64(struct weir_view text, int64_t *out)
+static struct integer scan_integer(struct weir_view text)
 {
+    struct integer integer = {0};
     const char *at = text.data;
     const char *end = text.data + text.size_bytes;
     while (at < end && weir_is_space(*at)) {
         at++;
     }
-    bool is_negative = at < end && *at == '-';
+    integer.is_negative = at < end && *at == '-';
     if (at < end && (*at == '-' || *at == '+')) {
         at++;
     }
@@ -67,44 +74,41 @@ static enum integer_result parse_i64(struct weir_view text, int64_t *out)
         magnitude = magnitude * 10 + (uint64_t)(*at - '0');
         at++;
     }
-    bool is_too_large = false;
     for (; at < end && weir_is_digit(*at); at++) {
-        is_too_large |= __builtin_mul_overflow(magnitude, 10, &magnitude) ||
-                        __builtin_add_overflow(magnitude, (uint64_t)(*at - '0'), &magnitude);
+        integer.is_overflow |= __builtin_mul_overflow(magnitude, 10, &magnitude) ||
+                               __builtin_add_overflow(magnitude, (uint64_t)(*at - '0'), &magnitude);
     }
-    if (at == digits) {
-        return INTEGER_SYNTAX;
-    }
+    integer.magnitude = magnitude;
+    integer.has_digits = at != digits;
     while (at < end && weir_is_space(*at)) {
         at++;
     }
-    if (at != end) {
-        return INTEGER_SYNTAX;
-    }
-    if (is_too_large || magnitude > (uint64_t)INT64_MAX + is_negative) {
-        return INTEGER_RANGE;
-    }
-    *out = (int64_t)(is_negative ? 0 - magnitude : magnitude);
-    return INTEGER_OK;
+    integer.is_whole = at == end;
+    return integer;
 }
 
-static bool parse_in_range(struct weir_view text, int64_t min, int64_t max, const char *type_name,
-                           int64_t *out, struct weir_value_error *error)
+// max: of the type. Digits that are out of range by far are reported before what follows them.
+static bool parse_in_range(struct weir_view text, uint64_t max, const char *type_name, int64_t *out,
+                           struct weir_value_error *error)
 {
-    enum integer_result result = parse_i64(text, out);
-    if (result == INTEGER_SYNTAX) {
-        return weir_value_error_syntax(error, type_name, text);
-    }
-    if (result == INTEGER_RANGE || *out < min || *out > max) {
+    struct integer integer = scan_integer(text);
+    if (integer.is_overflow || integer.magnitude > max + 1) {
         return weir_value_error_range(error, type_name, text);
     }
+    if (!integer.has_digits || !integer.is_whole) {
+        return weir_value_error_syntax(error, type_name, text);
+    }
+    if (integer.magnitude > max && !integer.is_negative) {
+        return weir_value_error_range(error, type_name, text);
+    }
+    *out = (int64_t)(integer.is_negative ? 0 - integer.magnitude : integer.magnitude);
     return true;
 }
 
 bool weir_smallint_parse(struct weir_view text, int16_t *out, struct weir_value_error *error)
 {
     int64_t value;
-    if (!parse_in_range(text, INT16_MIN, INT16_MAX, "smallint", &value, error)) {
+    if (!parse_in_range(text, INT16_MAX, "smallint", &value, error)) {
         return false;
     }
     *out = (int16_t)value;
@@ -114,7 +118,7 @@ bool weir_smallint_parse(struct weir_view text, int16_t *out, struct weir_value_
 bool weir_integer_parse(struct weir_view text, int32_t *out, struct weir_value_error *error)
 {
     int64_t value;
-    if (!parse_in_range(text, INT32_MIN, INT32_MAX, "integer", &value, error)) {
+    if (!parse_in_range(text, INT32_MAX, "integer", &value, error)) {
         return false;
     }
     *out = (int32_t)value;
@@ -123,52 +127,46 @@ bool weir_integer_parse(struct weir_view text, int32_t *out, struct weir_value_e
 
 bool weir_bigint_parse(struct weir_view text, int64_t *out, struct weir_value_error *error)
 {
-    return parse_in_range(text, INT64_MIN, INT64_MAX, "bigint", out, error);
+    return parse_in_range(text, INT64_MAX, "bigint", out, error);
+}
+
+// Digits and an exponent: 1e3. A fraction is refused, also one of zeros.
+static bool parse_with_exponent(struct weir_view text, size_t mark_idx, int64_t *out,
+                                struct weir_value_error *error)
+{
+    struct weir_view power = {text.data + mark_idx + 1, text.size_bytes - mark_idx - 1};
+    struct integer mantissa = scan_integer((struct weir_view){text.data, mark_idx});
+    struct integer exponent = scan_integer(power);
+    if (!mantissa.has_digits || !mantissa.is_whole || !exponent.has_digits || !exponent.is_whole) {
+        return weir_value_error_syntax(error, "bigint", text);
+    }
+    uint64_t magnitude = mantissa.magnitude;
+    bool is_overflow = mantissa.is_overflow;
+    for (uint64_t i = 0; i < exponent.magnitude && magnitude != 0 && !is_overflow; i++) {
+        if (!exponent.is_negative) {
+            is_overflow = __builtin_mul_overflow(magnitude, 10, &magnitude);
+        } else if (magnitude % 10 == 0) {
+            magnitude /= 10;
+        } else {
+            return weir_value_error_syntax(error, "bigint", text);
+        }
+    }
+    if (is_overflow || magnitude > (uint64_t)INT64_MAX + mantissa.is_negative) {
+        return weir_value_error_range(error, "bigint", text);
+    }
+    *out = (int64_t)(mantissa.is_negative ? 0 - magnitude : magnitude);
+    return true;
 }
 
 bool weir_bigint_parse_json_number(struct weir_view text, int64_t *out,
                                    struct weir_value_error *error)
 {
-    enum integer_result result = parse_i64(text, out);
-    if (result == INTEGER_OK) {
-        return true;
-    }
-    if (result == INTEGER_RANGE) {
-        return weir_value_error_range(error, "bigint", text);
-    }
-    // Digits and an exponent: 1e3. A fraction is refused, also one of zeros.
-    const char *exponent_mark = NULL;
-    for (size_t i = 0; i < text.size_bytes && exponent_mark == NULL; i++) {
+    for (size_t i = 0; i < text.size_bytes; i++) {
         if (text.data[i] == 'e' || text.data[i] == 'E') {
-            exponent_mark = text.data + i;
+            return parse_with_exponent(text, i, out, error);
         }
     }
-    if (exponent_mark == NULL) {
-        return weir_value_error_syntax(error, "bigint", text);
-    }
-    struct weir_view mantissa = {text.data, (size_t)(exponent_mark - text.data)};
-    struct weir_view power = {exponent_mark + 1, text.size_bytes - mantissa.size_bytes - 1};
-    int64_t exponent;
-    result = parse_i64(mantissa, out);
-    enum integer_result power_result = parse_i64(power, &exponent);
-    if (result == INTEGER_SYNTAX || power_result == INTEGER_SYNTAX) {
-        return weir_value_error_syntax(error, "bigint", text);
-    }
-    if (result == INTEGER_RANGE || power_result == INTEGER_RANGE) {
-        return weir_value_error_range(error, "bigint", text);
-    }
-    for (; exponent < 0 && *out != 0; exponent++) {
-        if (*out % 10 != 0) {
-            return weir_value_error_syntax(error, "bigint", text);
-        }
-        *out /= 10;
-    }
-    for (; exponent > 0 && *out != 0; exponent--) {
-        if (__builtin_mul_overflow(*out, INT64_C(10), out)) {
-            return weir_value_error_range(error, "bigint", text);
-        }
-    }
-    return true;
+    return weir_bigint_parse(text, out, error);
 }
 
 void weir_boolean_append(struct weir_buffer *buffer, bool value)
