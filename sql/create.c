@@ -110,6 +110,12 @@ static enum weir_status bind_generated(struct weir_planner *planner,
             status = WEIR_ERROR;
             continue;
         }
+        if (weir_expr_needs_now(expr)) {
+            status = weir_fault_add(&planner->faults, ast->generated->offset,
+                                    "for the time of a record: kafka_timestamp()",
+                                    "generation expression is not immutable");
+            continue;
+        }
         const struct weir_table_column *column = &table->table.columns[i];
         struct weir_error error = {0};
         if (weir_expr_cast(planner->arena, expr, &column->type, WEIR_CAST_ASSIGNMENT,

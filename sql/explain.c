@@ -3,6 +3,8 @@
 // form names every node by its number, inputs first.
 #include "sql/plan.h"
 
+#include "runtime/types/datetime.h"
+
 #include <string.h>
 
 static const char *const kind_words[] = {
@@ -25,7 +27,18 @@ static bool is_plain_name(const char *name)
 
 static void print_name(struct weir_buffer *out, const char *name)
 {
-    weir_buffer_printf(out, is_plain_name(name) ? "%s" : "\"%s\"", name);
+    if (is_plain_name(name)) {
+        weir_buffer_printf(out, "%s", name);
+        return;
+    }
+    weir_buffer_append_char(out, '"');
+    for (; *name != '\0'; name++) {
+        if (*name == '"') {
+            weir_buffer_append_char(out, '"');
+        }
+        weir_buffer_append_char(out, *name);
+    }
+    weir_buffer_append_char(out, '"');
 }
 
 // A composite with the fields that are kept: bid (price bigint).
@@ -60,11 +73,26 @@ static void print_columns(struct weir_buffer *out, const struct weir_schema *sch
     }
 }
 
+// On one line: a literal may hold newlines.
+static void print_expr(struct weir_buffer *out, const struct weir_expr *expr)
+{
+    struct weir_buffer text = {0};
+    weir_expr_print(expr, &text);
+    for (size_t i = 0; i < text.size_bytes; i++) {
+        if (text.data[i] == '\n') {
+            weir_buffer_append(out, "\\n", 2);
+        } else {
+            weir_buffer_append_char(out, text.data[i]);
+        }
+    }
+    weir_buffer_deinit(&text);
+}
+
 static void print_assignment(struct weir_buffer *out, const char *name,
                              const struct weir_expr *expr)
 {
     struct weir_buffer text = {0};
-    weir_expr_print(expr, &text);
+    print_expr(&text, expr);
     print_name(out, name);
     if (strcmp(weir_buffer_text(&text), name) != 0) {
         weir_buffer_printf(out, " = %s", weir_buffer_text(&text));
@@ -79,7 +107,26 @@ static void print_check(struct weir_buffer *out, const struct weir_plan_node *no
         print_name(out, node->schema.columns[check->not_null_column].name);
         weir_buffer_printf(out, " NOT NULL");
     } else {
-        weir_expr_print(check->condition, out);
+        print_expr(out, check->condition);
+    }
+}
+
+static void print_position(struct weir_buffer *out, const char *word,
+                           const struct weir_position *position)
+{
+    switch (position->kind) {
+    case WEIR_POSITION_DEFAULT:
+        return;
+    case WEIR_POSITION_EARLIEST:
+        weir_buffer_printf(out, ", %s earliest", word);
+        return;
+    case WEIR_POSITION_LATEST:
+        weir_buffer_printf(out, ", %s latest", word);
+        return;
+    case WEIR_POSITION_TIMESTAMP:
+        weir_buffer_printf(out, ", %s ", word);
+        weir_timestamptz_append(out, (position->timestamp_ms - WEIR_EPOCH_SHIFT_MS) * 1000);
+        return;
     }
 }
 
@@ -89,6 +136,10 @@ static void print_topic(struct weir_buffer *out, const struct weir_table *table,
     for (uint32_t i = 0; is_sink && i < table->key_column_count; i++) {
         weir_buffer_printf(out, i == 0 ? ", key " : ", ");
         print_name(out, table->columns[table->key_columns[i]].name);
+    }
+    if (!is_sink) {
+        print_position(out, "start", &table->start);
+        print_position(out, "end", &table->end);
     }
     if (is_sink && table->key_column_count != 0) {
         weir_buffer_printf(out, " (%s)", format_words[table->key_format]);
@@ -111,7 +162,7 @@ static void print_details(struct weir_buffer *out, const struct weir_plan_node *
     }
     if (node->kind == WEIR_PLAN_FILTER) {
         weir_buffer_printf(out, "%swhere ", before);
-        weir_expr_print(node->exprs[0], out);
+        print_expr(out, node->exprs[0]);
         weir_buffer_printf(out, "%s", after);
     } else {
         for (uint32_t i = 0; i < node->expr_count; i++) {

@@ -41,7 +41,9 @@ static void put_node(struct weir_buffer *text, const struct weir_graph_node *nod
         put_expr(text, node->exprs[i]);
     }
     for (uint32_t i = 0; node->kind == WEIR_PLAN_PROJECT && i < node->schema.column_count; i++) {
+        char type[256]; // casts that nobody wrote are not in the text of an expression
         put(text, node->schema.columns[i].name);
+        put(text, weir_type_name(&node->schema.columns[i].type, type, sizeof(type)));
     }
     for (uint32_t i = 0; i < node->check_count; i++) {
         put(text, node->checks[i].message);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A projection over a projection becomes one (graph.h), unless that would compute something twice.
-// Depends on nothing but the query itself, so that ids do not change with other queries of the job.
+// Fewer and earlier steps (graph.h): a projection over a projection becomes one, a filter goes in
+// front of a projection, unless something would be computed twice. Depends on nothing but the query
+// itself, so that ids do not change with other queries of the job.
 #include "sql/graph.h"
 
 struct reference_count {
@@ -16,13 +17,10 @@ static void count_reference(const struct weir_expr *expr, void *context)
     }
 }
 
-static bool can_merge(struct weir_graph *graph, const struct weir_graph_node *outer)
+// How often the columns of `inner` are named.
+static uint32_t *count_references(struct weir_graph *graph, const struct weir_graph_node *outer,
+                                  const struct weir_graph_node *inner)
 {
-    const struct weir_graph_node *inner = outer->input_count == 1 ? outer->inputs[0] : NULL;
-    if (outer->kind != WEIR_PLAN_PROJECT || inner == NULL || inner->kind != WEIR_PLAN_PROJECT ||
-        inner->consumer_count != 1) {
-        return false;
-    }
     struct reference_count references = {
         .counts =
             weir_arena_alloc_zero(graph->arena, inner->schema.column_count * sizeof(uint32_t)),
@@ -30,13 +28,20 @@ static bool can_merge(struct weir_graph *graph, const struct weir_graph_node *ou
     for (uint32_t i = 0; i < outer->expr_count; i++) {
         weir_expr_walk(outer->exprs[i], count_reference, &references);
     }
-    for (uint32_t i = 0; i < inner->expr_count; i++) {
-        if (references.counts[i] > 1 && !weir_graph_is_path(inner->exprs[i]) &&
-            !weir_expr_is_constant(inner->exprs[i])) {
-            return false;
-        }
-    }
-    return true;
+    return references.counts;
+}
+
+static bool is_free(const struct weir_expr *expr)
+{
+    return weir_graph_is_path(expr) || weir_expr_is_constant(expr);
+}
+
+// The projection that a node's rows come from, if they come from nowhere else and go nowhere else.
+static struct weir_graph_node *inner_project(const struct weir_graph_node *outer)
+{
+    struct weir_graph_node *inner = outer->input_count == 1 ? outer->inputs[0] : NULL;
+    return inner != NULL && inner->kind == WEIR_PLAN_PROJECT && inner->consumer_count == 1 ? inner
+                                                                                           : NULL;
 }
 
 static struct weir_expr *put_in(struct weir_arena *arena, const struct weir_expr *node,
@@ -48,18 +53,66 @@ static struct weir_expr *put_in(struct weir_arena *arena, const struct weir_expr
     return idx < 0 ? NULL : inner->exprs[idx];
 }
 
+static bool merge_project(struct weir_graph *graph, struct weir_graph_node *outer)
+{
+    struct weir_graph_node *inner = inner_project(outer);
+    if (outer->kind != WEIR_PLAN_PROJECT || inner == NULL) {
+        return false;
+    }
+    const uint32_t *counts = count_references(graph, outer, inner);
+    for (uint32_t i = 0; i < inner->expr_count; i++) {
+        if (counts[i] > 1 && !is_free(inner->exprs[i])) {
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < outer->expr_count; i++) {
+        outer->exprs[i] = weir_expr_remap(graph->arena, outer->exprs[i], put_in, inner);
+    }
+    outer->inputs = inner->inputs;
+    outer->input_count = inner->input_count;
+    inner->is_reached = false;
+    return true;
+}
+
+// A condition that needs nothing computed goes in front of the projection: rows that it drops are
+// then not computed at all. The two nodes change roles, so that their order stays.
+static bool swap_filter(struct weir_graph *graph, struct weir_graph_node *outer)
+{
+    struct weir_graph_node *inner = inner_project(outer);
+    if (outer->kind != WEIR_PLAN_FILTER || inner == NULL) {
+        return false;
+    }
+    const uint32_t *counts = count_references(graph, outer, inner);
+    for (uint32_t i = 0; i < inner->expr_count; i++) {
+        if (counts[i] != 0 && !is_free(inner->exprs[i])) {
+            return false;
+        }
+    }
+    struct weir_expr **condition = outer->exprs;
+    condition[0] = weir_expr_remap(graph->arena, condition[0], put_in, inner);
+    outer->kind = WEIR_PLAN_PROJECT;
+    outer->exprs = inner->exprs;
+    outer->expr_count = inner->expr_count;
+    outer->is_single = inner->is_single;
+    inner->kind = WEIR_PLAN_FILTER;
+    inner->exprs = condition;
+    inner->expr_count = 1;
+    inner->is_single = false;
+    inner->schema = inner->inputs[0]->schema;
+    return true;
+}
+
 void weir_graph_merge(struct weir_graph *graph)
 {
+    // Inputs come first: what a node stands on is as simple as it gets, but for a filter that has
+    // just come in front of a projection and may go further.
     for (uint32_t i = 0; i < graph->node_count; i++) {
         struct weir_graph_node *outer = graph->nodes[i];
-        while (outer->is_reached && can_merge(graph, outer)) {
-            struct weir_graph_node *inner = outer->inputs[0];
-            for (uint32_t j = 0; j < outer->expr_count; j++) {
-                outer->exprs[j] = weir_expr_remap(graph->arena, outer->exprs[j], put_in, inner);
-            }
-            outer->inputs = inner->inputs;
-            outer->input_count = inner->input_count;
-            inner->is_reached = false;
+        while (outer->is_reached && merge_project(graph, outer)) {
+        }
+        for (struct weir_graph_node *filter = outer;
+             outer->is_reached && swap_filter(graph, filter);) {
+            filter = filter->inputs[0];
         }
     }
 }

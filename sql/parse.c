@@ -118,11 +118,34 @@ static const char *syntax_hint(struct weir_faults *faults, size_t offset)
     return hint;
 }
 
+// PostgreSQL's message quotes the text from the error on; one line of it is enough.
+static const char *first_line(struct weir_faults *faults, const char *message)
+{
+    size_t bytes = strcspn(message, "\r\n");
+    return message[bytes] == '\0'
+               ? message
+               : weir_arena_printf(faults->arena, "%.*s…\"", (int)bytes, message);
+}
+
+// Behind the last token: where the text ends for people.
+static size_t end_of_text(const struct weir_sql_text *text)
+{
+    size_t end = 0;
+    struct weir_sql_token token = weir_sql_token_at(text, 0);
+    while (token.kind != WEIR_SQL_TOKEN_END) {
+        end = weir_sql_token_end(&token);
+        token = weir_sql_token_at(text, end);
+    }
+    return end;
+}
+
 static void add_syntax_fault(struct weir_faults *faults, const PgQueryError *error)
 {
-    size_t offset = faults->text.size_bytes;
+    size_t end = end_of_text(&faults->text);
+    size_t offset = end;
     if (error->cursorpos > 0) {
         offset = weir_sql_text_offset(&faults->text, (size_t)error->cursorpos - 1);
+        offset = offset < end ? offset : end;
     }
     faults->statement_number = statement_at(&faults->text, offset);
     if (strncmp(error->message, "memory exhausted", 16) == 0) {
@@ -131,7 +154,8 @@ static void add_syntax_fault(struct weir_faults *faults, const PgQueryError *err
         weir_fault_add(faults, (int32_t)offset, "for example: FROM (SELECT …) AS s", "%s",
                        error->message);
     } else {
-        weir_fault_add(faults, (int32_t)offset, syntax_hint(faults, offset), "%s", error->message);
+        weir_fault_add(faults, (int32_t)offset, syntax_hint(faults, offset), "%s",
+                       first_line(faults, error->message));
     }
     faults->statement_number = 0;
 }

@@ -52,6 +52,9 @@ const char **weir_parse_names(struct weir_parse_context *context,
 // The leftmost place of an expression; -1: unknown.
 int32_t weir_parse_leftmost(const struct weir_parse_node *node);
 
+// The first place of a keyword in the statement; -1: there is none.
+int32_t weir_parse_keyword(struct weir_parse_context *context, const char *keyword);
+
 // "not supported yet: <what>" or "not supported: <what>" as a fault; NULL, for callers to return.
 void *weir_parse_refuse(struct weir_parse_context *context, int32_t offset, const char *hint,
                         const char *what, ...) __attribute__((format(printf, 4, 5)));

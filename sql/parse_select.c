@@ -20,6 +20,12 @@ const char *weir_parse_relation(struct weir_parse_context *context,
     return weir_arena_strdup(context->arena, name);
 }
 
+int32_t weir_parse_keyword(struct weir_parse_context *context, const char *keyword)
+{
+    return weir_sql_keyword_after(context->text, (size_t)context->faults->statement_offset,
+                                  keyword);
+}
+
 // The place of a clause's keyword: the last one before what stands in the clause, else the first
 // one behind the beginning of the SELECT, else that beginning.
 static int32_t clause_offset(struct weir_parse_context *context, int32_t select_offset,
@@ -194,7 +200,8 @@ static enum weir_status parse_from_item(struct weir_parse_context *context,
     const char *kind = weir_parse_kind(item, &body);
     *from = (struct weir_ast_from){.offset = select_offset};
     if (weir_parse_bool(body, "lateral")) {
-        weir_parse_refuse(context, select_offset, NULL, " yet: LATERAL");
+        weir_parse_refuse(context, clause_offset(context, select_offset, NULL, "lateral"), NULL,
+                          " yet: LATERAL");
         return WEIR_ERROR;
     }
     if (strcmp(kind, "RangeVar") == 0) {
@@ -397,8 +404,8 @@ static enum weir_status parse_plain(struct weir_parse_context *context,
                                     struct weir_ast_select *select)
 {
     if (weir_parse_has(body, "valuesLists")) {
-        weir_parse_refuse(context, -1, "a job writes what it computes from what it reads",
-                          ": VALUES");
+        weir_parse_refuse(context, weir_parse_keyword(context, "values"),
+                          "a job writes what it computes from what it reads", ": VALUES");
         return WEIR_ERROR;
     }
     const struct weir_parse_node *first =

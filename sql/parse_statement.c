@@ -236,18 +236,23 @@ static void parse_create_table(struct weir_parse_context *context,
 {
     static const struct {
         const char *member;
+        const char *keyword;
         const char *what;
     } clauses[] = {
-        {"inhRelations", ": INHERITS"},       {"partspec", ": PARTITION BY"},
-        {"partbound", ": PARTITION OF"},      {"ofTypename", ": OF type"},
-        {"tablespacename", ": TABLESPACE"},   {"accessMethod", ": USING"},
-        {"if_not_exists", ": IF NOT EXISTS"},
+        {"inhRelations", "inherits", ": INHERITS"},
+        {"partspec", "partition", ": PARTITION BY"},
+        {"partbound", "partition", ": PARTITION OF"},
+        {"ofTypename", "of", ": OF type"},
+        {"tablespacename", "tablespace", ": TABLESPACE"},
+        {"accessMethod", "using", ": USING"},
+        {"if_not_exists", "if", ": IF NOT EXISTS"},
     };
     statement->kind = WEIR_AST_CREATE_TABLE;
     parse_relation_name(context, weir_parse_get(body, "relation"), statement);
     for (uint32_t i = 0; i < sizeof(clauses) / sizeof(clauses[0]); i++) {
         if (weir_parse_has(body, clauses[i].member)) {
-            refuse_statement(context, statement, -1, NULL, clauses[i].what);
+            refuse_statement(context, statement, weir_parse_keyword(context, clauses[i].keyword),
+                             NULL, clauses[i].what);
         }
     }
     parse_elements(context, body, "tableElts", statement);
@@ -350,13 +355,16 @@ static void parse_insert(struct weir_parse_context *context, const struct weir_p
                          "a keyed table is written as upserts anyway", ": ON CONFLICT");
     }
     if (weir_parse_has(body, "returningList")) {
-        refuse_statement(context, statement, -1, NULL, ": RETURNING");
+        refuse_statement(context, statement, weir_parse_keyword(context, "returning"), NULL,
+                         ": RETURNING");
     }
     if (!weir_parse_text_is(body, "override", "OVERRIDING_NOT_SET")) {
-        refuse_statement(context, statement, -1, NULL, ": OVERRIDING");
+        refuse_statement(context, statement, weir_parse_keyword(context, "overriding"), NULL,
+                         ": OVERRIDING");
     }
     if (!weir_parse_has(body, "selectStmt")) {
-        refuse_statement(context, statement, -1, NULL, ": DEFAULT VALUES");
+        refuse_statement(context, statement, weir_parse_keyword(context, "default"), NULL,
+                         ": DEFAULT VALUES");
         return;
     }
     parse_select_of(context, weir_parse_get(body, "selectStmt"), weir_parse_get(body, "withClause"),
@@ -397,9 +405,16 @@ static void parse_set(struct weir_parse_context *context, const struct weir_pars
 }
 
 // By its first words: DELETE, CREATE INDEX.
-static void refuse_other(struct weir_parse_context *context, struct weir_ast_statement *statement)
+static void refuse_other(struct weir_parse_context *context, const char *kind,
+                         struct weir_ast_statement *statement)
 {
     const struct weir_sql_text *text = context->text;
+    if (strcmp(kind, "CreateEnumStmt") == 0) {
+        refuse_statement(context, statement, weir_parse_keyword(context, "enum"),
+                         "write text, with CHECK (column IN (…)) in the table",
+                         ": CREATE TYPE … AS ENUM");
+        return;
+    }
     struct weir_sql_token first = weir_sql_token_at(text, (size_t)statement->offset);
     struct weir_sql_token last = first;
     if (weir_sql_token_is(text, &first, "create") || weir_sql_token_is(text, &first, "alter") ||
@@ -448,7 +463,7 @@ static void parse_statement(struct weir_parse_context *context, const struct wei
         }
     }
     statement->kind = WEIR_AST_REFUSED;
-    refuse_other(context, statement);
+    refuse_other(context, kind, statement);
 }
 
 struct weir_ast *weir_parse_statements(struct weir_parse_context *context,

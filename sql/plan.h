@@ -113,6 +113,9 @@ struct weir_plan_node {
     uint32_t check_count;
     const struct weir_plan_check *checks;
     int32_t event_time_column; // DERIVE: the column of `schema` that is event time; -1: as it was
+    // Something above computes by time: a row without event time is a bad record. False: such a row
+    // keeps the record's timestamp.
+    bool is_event_time_needed;
 };
 
 struct weir_plan {

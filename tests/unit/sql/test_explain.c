@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plans of jobs that are taken, as weir explain shows them: every tests/sql/plan/<name>.sql has its
+// text in <name>.plan beside it. WEIR_UPDATE_GOLDEN=1 writes them anew: look at the difference.
+#include "tests/unit/sql/sql_testing.h"
+
+#include <dirent.h>
+#include <libgen.h>
+#include <stdlib.h>
+
+static char *read_file(struct weir_arena *arena, const char *path)
+{
+    FILE *file = fopen(path, "r");
+    if (file == NULL) {
+        return NULL;
+    }
+    struct weir_buffer text = {0};
+    size_t got_bytes;
+    do {
+        got_bytes = fread(weir_buffer_reserve(&text, 4096), 1, 4096, file);
+        text.size_bytes += got_bytes;
+    } while (got_bytes != 0);
+    fclose(file);
+    char *copy = weir_arena_strdup(arena, weir_buffer_text(&text));
+    weir_buffer_deinit(&text);
+    return copy;
+}
+
+static bool write_file(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "w");
+    if (file == NULL) {
+        return false;
+    }
+    bool is_written = fputs(text, file) >= 0;
+    return fclose(file) == 0 && is_written;
+}
+
+static char *explain(struct weir_arena *arena, const char *sql, enum weir_explain_form form)
+{
+    const struct weir_plan *plan;
+    struct weir_error error = {0};
+    struct weir_buffer out = {0};
+    if (weir_sql_plan(sql, arena, &plan, &error) != WEIR_OK) {
+        return weir_arena_printf(arena, "%s\n", error.text);
+    }
+    weir_plan_explain(plan, form, &out);
+    char *text = weir_arena_strdup(arena, weir_buffer_text(&out));
+    weir_buffer_deinit(&out);
+    return text;
+}
+
+static int is_sql(const struct dirent *entry)
+{
+    const char *dot = strrchr(entry->d_name, '.');
+    return dot != NULL && strcmp(dot, ".sql") == 0;
+}
+
+static void test_explain_golden(void **state)
+{
+    (void)state;
+    char here[] = __FILE__;
+    char folder[1024];
+    snprintf(folder, sizeof(folder), "%s/../../sql/plan", dirname(here));
+    struct dirent **entries;
+    int count = scandir(folder, &entries, is_sql, alphasort);
+    assert_true(count > 15);
+    int failed_count = 0;
+    for (int i = 0; i < count; i++) {
+        struct weir_arena *arena = weir_arena_create(1 << 16);
+        char *sql_path = weir_arena_printf(arena, "%s/%s", folder, entries[i]->d_name);
+        char *plan_path = weir_arena_printf(arena, "%.*splan", (int)strlen(sql_path) - 3, sql_path);
+        char *text = explain(arena, read_file(arena, sql_path), WEIR_EXPLAIN_TEXT);
+        if (getenv("WEIR_UPDATE_GOLDEN") != NULL) {
+            assert_true(write_file(plan_path, text));
+        }
+        char *expected = read_file(arena, plan_path);
+        if (expected == NULL || strcmp(text, expected) != 0) {
+            print_error("%s: expected\n%s\ngot\n%s\n", entries[i]->d_name,
+                        expected == NULL ? "(no file)" : expected, text);
+            failed_count++;
+        }
+        weir_arena_destroy(arena);
+        free(entries[i]);
+    }
+    free(entries);
+    assert_int_equal(failed_count, 0);
+}
+
+static void test_explain_dot_escapes(void **state)
+{
+    (void)state;
+    struct weir_arena *arena = weir_arena_create(1 << 16);
+    char *text = explain(arena,
+                         "CREATE TABLE t (a int, \"b\"\"c\" text NOT NULL);"
+                         "CREATE TABLE o (x text);"
+                         "INSERT INTO o SELECT \"b\"\"c\" || '\n\"' FROM t WHERE a > 1;",
+                         WEIR_EXPLAIN_DOT);
+    assert_string_equal(
+        text, "digraph job {\n  rankdir = LR;\n  node [shape = box];\n"
+              "  n1 [label = \"source t\\ntopic t, format json\\l"
+              "columns a integer, \\\"b\\\"\\\"c\\\" text\\l\"];\n"
+              "  n2 [label = \"derive t\\ncheck \\\"b\\\"\\\"c\\\" NOT NULL\\l\"];\n"
+              "  n1 -> n2;\n"
+              "  n3 [label = \"filter → o\\nwhere a > 1\\l\"];\n"
+              "  n2 -> n3;\n"
+              "  n4 [label = \"project → o\\nx = \\\"b\\\"\\\"c\\\" || '\\\\n\\\"'\\l\"];\n"
+              "  n3 -> n4;\n"
+              "  n5 [label = \"sink o\\ntopic o, format json\\lcolumns x text\\l\"];\n"
+              "  n4 -> n5;\n}\n");
+    weir_arena_destroy(arena);
+}
+
+static void test_explain_json(void **state)
+{
+    (void)state;
+    struct weir_arena *arena = weir_arena_create(1 << 16);
+    char *text =
+        explain(arena,
+                "CREATE TYPE p AS (x int, y int);"
+                "CREATE TABLE t (a timestamp, p p, \"q\"\"\" text) WITH (event_time = 'a');"
+                "CREATE TABLE o (x int, q text NOT NULL) WITH (topic = 'out');"
+                "INSERT INTO o SELECT (p).x, \"q\"\"\" FROM t WHERE \"q\"\"\" <> '\n';",
+                WEIR_EXPLAIN_JSON);
+    // Ids are looked at by other tests.
+    for (char *id = text; (id = strstr(id, "\"id\": \"")) != NULL;) {
+        id += strlen("\"id\": \"");
+        assert_int_equal(strspn(id, "0123456789abcdef"), 16);
+        memset(id, '#', 16);
+    }
+    assert_string_equal(
+        text,
+        "{\"nodes\": [\n"
+        "  {\"number\": 1, \"kind\": \"source\", \"id\": \"################\", \"name\": \"source "
+        "t\", \"inputs\": [], \"table\": \"t\", \"topic\": \"t\", \"columns\": [{\"name\": \"a\", "
+        "\"type\": \"timestamp without time zone\"}, {\"name\": \"p\", \"type\": \"p (x "
+        "integer)\"}, "
+        "{\"name\": \"q\\\"\", \"type\": \"text\"}], \"expressions\": [], \"checks\": []},\n"
+        "  {\"number\": 2, \"kind\": \"derive\", \"id\": \"################\", \"name\": \"derive "
+        "t\", \"inputs\": [1], \"table\": \"t\", \"topic\": \"t\", \"columns\": [{\"name\": \"a\", "
+        "\"type\": \"timestamp without time zone\"}, {\"name\": \"p\", \"type\": \"p (x "
+        "integer)\"}, "
+        "{\"name\": \"q\\\"\", \"type\": \"text\"}], \"expressions\": [], \"checks\": [], "
+        "\"event_time\": \"a\"},\n"
+        "  {\"number\": 3, \"kind\": \"filter\", \"id\": \"################\", \"name\": \"filter "
+        "→ "
+        "o\", \"inputs\": [2], \"columns\": [{\"name\": \"a\", \"type\": \"timestamp without time "
+        "zone\"}, {\"name\": \"p\", \"type\": \"p (x integer)\"}, {\"name\": \"q\\\"\", \"type\": "
+        "\"text\"}], \"expressions\": [\"\\\"q\\\"\\\"\\\" <> '\\u000a'\"], \"checks\": []},\n"
+        "  {\"number\": 4, \"kind\": \"project\", \"id\": \"################\", \"name\": "
+        "\"project "
+        "→ o\", \"inputs\": [3], \"columns\": [{\"name\": \"x\", \"type\": \"integer\"}, "
+        "{\"name\": "
+        "\"q\", \"type\": \"text\"}], \"expressions\": [\"p.x\", \"\\\"q\\\"\\\"\\\"\"], "
+        "\"checks\": "
+        "[]},\n"
+        "  {\"number\": 5, \"kind\": \"derive\", \"id\": \"################\", \"name\": \"check "
+        "o\", \"inputs\": [4], \"table\": \"o\", \"topic\": \"out\", \"columns\": [{\"name\": "
+        "\"x\", "
+        "\"type\": \"integer\"}, {\"name\": \"q\", \"type\": \"text\"}], \"expressions\": [], "
+        "\"checks\": [\"q NOT NULL\"]},\n"
+        "  {\"number\": 6, \"kind\": \"sink\", \"id\": \"################\", \"name\": \"sink o\", "
+        "\"inputs\": [5], \"table\": \"o\", \"topic\": \"out\", \"columns\": [{\"name\": \"x\", "
+        "\"type\": \"integer\"}, {\"name\": \"q\", \"type\": \"text\"}], \"expressions\": [], "
+        "\"checks\": []}\n]}\n");
+    weir_arena_destroy(arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_explain_golden),
+        cmocka_unit_test(test_explain_dot_escapes),
+        cmocka_unit_test(test_explain_json),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
