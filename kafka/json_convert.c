@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // See json_convert.h. As in jsonb_to_record a scalar goes through the type's input function with
-// its text: strings without quotes and escapes, numbers and words as they are written, containers
-// as received. What is common (plain integers, plain strings) is done in place.
+// its text: strings without quotes and escapes, numbers and words as they are written. What is
+// common (plain integers, plain strings) is done in place.
 #include "kafka/json_convert.h"
 
 #include "kafka/json_string.h"
@@ -14,9 +14,10 @@
 
 enum { INTEGER_TEXT_BYTES_MAX = 64 }; // no integer type takes as many digits
 
-// The text of a value that is not null. Strings with escapes are put into the arena.
-static inline bool value_text(struct weir_json_conversion *conversion,
-                              const struct weir_json_slot *slot, struct weir_view *text)
+// The text of a value that is not null: containers as received. Strings with escapes are put into
+// the arena.
+static inline bool written_text(struct weir_json_conversion *conversion,
+                                const struct weir_json_slot *slot, struct weir_view *text)
 {
     *text = (struct weir_view){.data = slot->data, .size_bytes = slot->size_bytes};
     if (slot->kind != WEIR_JSON_STRING || slot->is_plain) {
@@ -32,6 +33,17 @@ static inline bool value_text(struct weir_json_conversion *conversion,
         return weir_value_error_detail(&conversion->error, "\\u0000 cannot be converted to text");
     }
     return true;
+}
+
+// The text that other types than text get: containers in the form that jsonb prints.
+static inline bool value_text(struct weir_json_conversion *conversion,
+                              const struct weir_json_slot *slot, struct weir_view *text)
+{
+    if (__builtin_expect(slot->kind < WEIR_JSON_OBJECT, 1)) {
+        return written_text(conversion, slot, text);
+    }
+    const struct weir_view json = {.data = slot->data, .size_bytes = slot->size_bytes};
+    return weir_jsonb_parse(json, conversion->arena, text, &conversion->error);
 }
 
 // --- numbers ---------------------------------------------------------------------------------
@@ -206,7 +218,7 @@ static bool convert_varchar(struct weir_json_conversion *conversion,
                             uint32_t row)
 {
     struct weir_view text;
-    if (!value_text(conversion, slot, &text)) {
+    if (!written_text(conversion, slot, &text)) {
         return false;
     }
     column->view[row] = text;
@@ -316,7 +328,7 @@ static bool convert_value(struct weir_json_conversion *conversion,
     case WEIR_TYPE_NUMERIC:
         return convert_numeric(conversion, slot, column, row);
     case WEIR_TYPE_TEXT:
-        return value_text(conversion, slot, &column->view[row]);
+        return written_text(conversion, slot, &column->view[row]);
     case WEIR_TYPE_VARCHAR:
         return convert_varchar(conversion, slot, column, row);
     case WEIR_TYPE_BYTEA:

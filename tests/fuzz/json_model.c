@@ -179,7 +179,9 @@ static bool is_same(const json_t *a, const json_t *b)
 
 static void check_json_text(struct weir_view text, const json_t *value)
 {
-    json_t *again = json_loadb(text.data, text.size_bytes, JSON_ALLOW_NUL | JSON_DECODE_ANY, NULL);
+    // jsonb spells 1e30 as an integer that jansson has no type for.
+    const size_t flags = JSON_ALLOW_NUL | JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL;
+    json_t *again = json_loadb(text.data, text.size_bytes, flags, NULL);
     require(again != NULL, "a column holds text that is not JSON");
     require(is_same(again, value), "a column holds other JSON than was sent");
     json_decref(again);
