@@ -277,12 +277,20 @@ static bool find_type_name(const char *name, struct weir_type *type)
     return false;
 }
 
+static bool has_cast(const struct weir_expr *expr, const struct weir_type *type)
+{
+    enum weir_arg from = weir_arg_of(expr);
+    enum weir_arg to = (enum weir_arg)type->kind;
+    return from == to || from == WEIR_ARG_UNKNOWN ||
+           weir_cast_find(from, to, WEIR_CAST_EXPLICIT) != NULL;
+}
+
 enum weir_status weir_expr_call(struct weir_arena *arena, const char *name, uint32_t arg_count,
                                 struct weir_expr **args, struct weir_expr **call,
                                 struct weir_error *error)
 {
     struct weir_type type;
-    if (arg_count == 1 && find_type_name(name, &type)) {
+    if (arg_count == 1 && find_type_name(name, &type) && has_cast(args[0], &type)) {
         return weir_expr_cast(arena, args[0], &type, WEIR_CAST_EXPLICIT, call, error);
     }
     const struct weir_function *function;

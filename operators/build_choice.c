@@ -70,17 +70,17 @@ enum weir_status weir_expr_common_type(const char *construct, uint32_t expr_coun
     return WEIR_OK;
 }
 
-static enum weir_status cast_all(struct weir_arena *arena, const struct weir_type *type,
-                                 uint32_t expr_count, struct weir_expr **exprs,
-                                 struct weir_error *error)
+static enum weir_status cast_branch(struct weir_arena *arena, const char *construct,
+                                    const struct weir_type *type, struct weir_expr **expr,
+                                    struct weir_error *error)
 {
-    for (uint32_t i = 0; i < expr_count; i++) {
-        if (weir_expr_cast(arena, exprs[i], type, WEIR_CAST_IMPLICIT, &exprs[i], error) !=
-            WEIR_OK) {
-            return WEIR_ERROR;
-        }
+    if (!weir_arg_is_coercible(weir_arg_of(*expr), (enum weir_arg)type->kind)) {
+        char from[WEIR_TYPE_NAME_BYTES];
+        char to[WEIR_TYPE_NAME_BYTES];
+        return weir_expr_refuse(error, "%s could not convert type %s to %s", construct,
+                                weir_expr_type_name(*expr, from), weir_kind_name(type, to));
     }
-    return WEIR_OK;
+    return weir_expr_cast(arena, *expr, type, WEIR_CAST_IMPLICIT, expr, error);
 }
 
 static enum weir_status unify(struct weir_arena *arena, const char *construct, uint32_t expr_count,
@@ -90,7 +90,12 @@ static enum weir_status unify(struct weir_arena *arena, const char *construct, u
     if (weir_expr_common_type(construct, expr_count, exprs, type, error) != WEIR_OK) {
         return WEIR_ERROR;
     }
-    return cast_all(arena, type, expr_count, exprs, error);
+    for (uint32_t i = 0; i < expr_count; i++) {
+        if (cast_branch(arena, construct, type, &exprs[i], error) != WEIR_OK) {
+            return WEIR_ERROR;
+        }
+    }
+    return WEIR_OK;
 }
 
 static struct weir_expr **copy_exprs(struct weir_arena *arena, uint32_t count,
@@ -117,8 +122,14 @@ enum weir_status weir_expr_case(struct weir_arena *arena, uint32_t branch_count,
         results[i + 1] = branches[i].result;
     }
     struct weir_type type;
-    if (unify(arena, "CASE", result_count, results, &type, error) != WEIR_OK) {
+    if (weir_expr_common_type("CASE", result_count, results, &type, error) != WEIR_OK) {
         return WEIR_ERROR;
+    }
+    for (uint32_t i = 0; i < result_count; i++) {
+        if (cast_branch(arena, i == 0 ? "CASE/ELSE" : "CASE/WHEN", &type, &results[i], error) !=
+            WEIR_OK) {
+            return WEIR_ERROR;
+        }
     }
     uint32_t arg_count = 2 * branch_count + 1;
     struct weir_expr **args = weir_arena_alloc(arena, arg_count * sizeof(struct weir_expr *));

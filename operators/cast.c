@@ -53,6 +53,8 @@ char weir_arg_category(enum weir_arg arg)
         return 'S';
     case WEIR_ARG_BYTEA:
     case WEIR_ARG_JSONB:
+    case WEIR_ARG_JSON:
+    case WEIR_ARG_MACADDR:
         return 'U';
     case WEIR_ARG_DATE:
     case WEIR_ARG_TIMESTAMP:

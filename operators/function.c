@@ -81,8 +81,12 @@ const char *weir_arg_name(enum weir_arg arg)
         return "anyrange";
     case WEIR_ARG_MONEY:
         return "money";
+    case WEIR_ARG_JSON:
+        return "json";
     case WEIR_ARG_INET:
         return "inet";
+    case WEIR_ARG_MACADDR:
+        return "macaddr";
     case WEIR_ARG_BIT:
         return "bit";
     case WEIR_ARG_GEOMETRY:

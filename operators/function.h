@@ -37,7 +37,9 @@ enum weir_arg {
     WEIR_ARG_ANYARRAY,
     WEIR_ARG_RANGE,
     WEIR_ARG_MONEY,
+    WEIR_ARG_JSON,
     WEIR_ARG_INET,
+    WEIR_ARG_MACADDR,
     WEIR_ARG_BIT,
     WEIR_ARG_GEOMETRY, // point, box, …: one name stands for all
 };

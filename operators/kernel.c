@@ -88,7 +88,8 @@ struct weir_view weir_kernel_scratch_text(struct weir_kernel *kernel)
 char *weir_kernel_text(struct weir_kernel *kernel, size_t size_bytes)
 {
     struct weir_eval *eval = kernel->eval;
-    if (size_bytes > (size_t)(eval->text_end - eval->text)) {
+    // Never NULL: an empty text is a value.
+    if (eval->text == NULL || size_bytes > (size_t)(eval->text_end - eval->text)) {
         size_t room_bytes = size_bytes > TEXT_ROOM_BYTES ? size_bytes : TEXT_ROOM_BYTES;
         eval->text = weir_arena_alloc(kernel->arena, room_bytes);
         eval->text_end = eval->text + room_bytes;

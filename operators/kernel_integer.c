@@ -110,7 +110,7 @@ DEFINE_WIDTH(i64, int64_t, "bigint")
             weir_kernel_fail(kernel, row, "division by zero");                                     \
             return 0;                                                                              \
         }                                                                                          \
-        return b == -1 ? 0 : (c_type)(a % b);                                                      \
+        return (c_type)(b == -1 ? 0 : a % b);                                                      \
     }
 
 DEFINE_MODULO(i16, int16_t)

@@ -120,26 +120,15 @@ WEIR_KERNEL_1(kernel_type_of, struct weir_view, struct weir_view, type_of)
 static void refuse_cast(struct weir_kernel *kernel, uint32_t row, struct weir_view value)
 {
     enum weir_jsonb_kind kind = weir_jsonb_kind_of(value);
-    bool is_container = kind == WEIR_JSONB_ARRAY || kind == WEIR_JSONB_OBJECT;
     weir_kernel_fail_format(kernel, row, "cannot cast jsonb %s to type %s",
-                            is_container                 ? "array or object"
-                            : kind == WEIR_JSONB_NUMBER  ? "numeric"
-                            : kind == WEIR_JSONB_BOOLEAN ? "boolean"
-                                                         : weir_jsonb_kind_name(kind),
+                            kind == WEIR_JSONB_NUMBER ? "numeric" : weir_jsonb_kind_name(kind),
                             weir_arg_name((enum weir_arg)kernel->type->kind));
 }
 
 static uint8_t to_bool(struct weir_kernel *kernel, uint32_t row, struct weir_view value)
 {
     if (weir_jsonb_kind_of(value) != WEIR_JSONB_BOOLEAN) {
-        if (weir_jsonb_kind_of(value) == WEIR_JSONB_ARRAY ||
-            weir_jsonb_kind_of(value) == WEIR_JSONB_OBJECT) {
-            weir_kernel_fail_format(kernel, row, "cannot cast jsonb %s to type boolean",
-                                    weir_jsonb_kind_name(weir_jsonb_kind_of(value)));
-            return 0;
-        }
         refuse_cast(kernel, row, value);
-        return 0;
     }
     return value.data[0] == 't';
 }
@@ -205,6 +194,7 @@ const struct weir_cast_table weir_casts_json = {.casts = CASTS,
      .result = WEIR_ARG_##type,                                                                    \
      .kernel = the_kernel}
 #define JSONB WEIR_ARG_JSONB
+#define JSON WEIR_ARG_JSON
 #define TEXT WEIR_ARG_TEXT
 #define INT WEIR_ARG_INTEGER
 
@@ -213,6 +203,12 @@ static const struct weir_function FUNCTIONS[] = {
     FUNCTION("->", JSONB, kernel_element, JSONB, INT),
     FUNCTION("->>", TEXT, kernel_member_text, JSONB, TEXT),
     FUNCTION("->>", TEXT, kernel_element_text, JSONB, INT),
+    FUNCTION("->", JSON, NULL, JSON, TEXT),
+    FUNCTION("->", JSON, NULL, JSON, INT),
+    FUNCTION("->>", TEXT, NULL, JSON, TEXT),
+    FUNCTION("->>", TEXT, NULL, JSON, INT),
+    FUNCTION("#>", JSON, NULL, JSON, WEIR_ARG_TEXT_ARRAY),
+    FUNCTION("#>>", TEXT, NULL, JSON, WEIR_ARG_TEXT_ARRAY),
     FUNCTION("#>", JSONB, NULL, JSONB, WEIR_ARG_TEXT_ARRAY),
     FUNCTION("#>>", TEXT, NULL, JSONB, WEIR_ARG_TEXT_ARRAY),
     FUNCTION("?", BOOLEAN, NULL, JSONB, TEXT),

@@ -27,7 +27,7 @@ static enum verdict match(struct weir_view text, struct weir_view pattern, bool 
     const char *const p_end = pattern.data + pattern.size_bytes;
     const char *retry_t = NULL; // where what follows the last % was tried, and that
     const char *retry_p = NULL;
-    for (;;) {
+    while (t < t_end) {
         if (p < p_end && *p == '%') {
             for (; p < p_end && (*p == '%' || *p == '_'); p++) {
                 if (*p == '_') {
@@ -48,9 +48,6 @@ static enum verdict match(struct weir_view text, struct weir_view pattern, bool 
             }
             retry_t = t;
             retry_p = p;
-        }
-        if (t == t_end) {
-            break;
         }
         if (p < p_end && *p == '_') {
             t = next_character(t, t_end, is_bytes);

@@ -52,18 +52,20 @@ static inline int32_t days_between(struct weir_kernel *kernel, uint32_t row, int
 static int32_t make_date(struct weir_kernel *kernel, uint32_t row, int32_t year, int32_t month,
                          int32_t day)
 {
-    // Years before Christ are negative; there is no year 0.
-    int64_t astronomical = year < 0 ? (int64_t)year + 1 : year;
-    bool is_valid = year != 0 && month >= 1 && month <= 12 && day >= 1 &&
+    // Years before Christ are negative; there is no year 0. Messages count them from 0, as
+    // PostgreSQL's do.
+    int32_t astronomical = year < 0 && year != INT32_MIN ? year + 1 : year;
+    bool is_valid = year != 0 && year != INT32_MIN && month >= 1 && month <= 12 && day >= 1 &&
                     day <= weir_days_in_month(astronomical, month);
     if (!is_valid) {
-        weir_kernel_fail_format(kernel, row, "date field value out of range: %d-%02d-%02d", year,
-                                month, day);
+        weir_kernel_fail_format(kernel, row, "date field value out of range: %d-%02d-%02d",
+                                astronomical, month, day);
         return 0;
     }
     int64_t days = weir_days_from_civil(astronomical, month, day);
     if (days < WEIR_DATE_MIN_DAYS || days >= WEIR_DATE_END_DAYS) {
-        weir_kernel_fail_format(kernel, row, "date out of range: %d-%02d-%02d", year, month, day);
+        weir_kernel_fail_format(kernel, row, "date out of range: %d-%02d-%02d", astronomical,
+                                month, day);
         return 0;
     }
     return (int32_t)days;
@@ -163,7 +165,8 @@ static bool read_unit(struct weir_view name, enum weir_arg arg, enum weir_time_f
     if (!weir_time_field_parse(name, field)) {
         return refuse_field(error, name, "recognized", arg);
     }
-    return weir_time_field_truncates(*field) || refuse_field(error, name, "supported", arg);
+    const char *why = is_zone_field(*field) ? "supported" : "recognized";
+    return weir_time_field_truncates(*field) || refuse_field(error, name, why, arg);
 }
 
 typedef bool (*read_fn)(struct weir_view name, enum weir_arg arg, enum weir_time_field *field,
