@@ -73,6 +73,7 @@ static rd_kafka_t *handle_create(rd_kafka_type_t type, rd_kafka_conf_t *conf, co
 {
     char text[512];
     set(conf, "bootstrap.servers", brokers);
+    set(conf, "log_level", "3"); // errors; what is retried is no news here
     rd_kafka_t *handle = rd_kafka_new(type, conf, text, sizeof text);
     if (handle == NULL) {
         die("%s", text);
