@@ -122,7 +122,7 @@ static enum weir_status bind_column(struct weir_binder *binder, const struct wei
         return weir_fault_add(&binder->planner->faults, ast->offset,
                               weir_arena_printf(binder->planner->arena, "write (%s.%s).%s",
                                                 ast->names[0], ast->names[1], ast->names[2]),
-                              "cross-database references are not implemented");
+                              "missing FROM-clause entry for table \"%s\"", ast->names[1]);
     }
     return bind_name(binder, ast, ast->names[0], ast->names[1], expr);
 }

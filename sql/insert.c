@@ -77,7 +77,10 @@ static enum weir_status map_columns(struct weir_planner *planner,
         }
     }
     if (relation->column_count > wanted_count) {
-        return weir_fault_add(&planner->faults, relation->offsets[wanted_count], NULL,
+        return weir_fault_add(&planner->faults, relation->offsets[wanted_count],
+                              weir_arena_printf(planner->arena,
+                                                "the query gives %u columns, %u are written",
+                                                relation->column_count, wanted_count),
                               "INSERT has more expressions than target columns");
     }
     return WEIR_OK;
@@ -98,13 +101,15 @@ static enum weir_status cast_column(struct weir_planner *planner,
     }
     char wanted_name[256];
     char given_name[256];
-    return weir_fault_add(
-        &planner->faults, relation->offsets[idx],
-        weir_arena_printf(planner->arena, "cast it: CAST(… AS %s)",
-                          weir_type_name(&column->type, wanted_name, sizeof(wanted_name))),
-        "column \"%s\" is of type %s but expression is of type %s", column->name,
-        weir_type_name(&column->type, wanted_name, sizeof(wanted_name)),
-        weir_type_name(weir_expr_type(given), given_name, sizeof(given_name)));
+    weir_type_name(&column->type, wanted_name, sizeof(wanted_name));
+    weir_type_name(weir_expr_type(given), given_name, sizeof(given_name));
+    bool can_cast = weir_expr_cast(planner->arena, given, &column->type, WEIR_CAST_EXPLICIT, expr,
+                                   &error) == WEIR_OK;
+    const char *hint =
+        can_cast ? weir_arena_printf(planner->arena, "cast it: CAST(… AS %s)", wanted_name) : NULL;
+    return weir_fault_add(&planner->faults, relation->offsets[idx], hint,
+                          "column \"%s\" is of type %s but expression is of type %s", column->name,
+                          wanted_name, given_name);
 }
 
 // One expression for each physical column of the table, over the rows of the query.

@@ -5,10 +5,12 @@
 #include "sql/parse.h"
 
 #include "runtime/types/text_io.h"
+#include "sql/nearest.h"
 
 #include <pg_query.h>
 #include <pthread.h>
 #include <string.h>
+#include <strings.h>
 
 enum {
     TEXT_BYTES_MAX = 1 << 20,
@@ -82,6 +84,42 @@ static const char *reserved_hint(struct weir_faults *faults, const struct weir_s
                              name);
 }
 
+// Words that begin a part of a statement: behind a name they are more likely meant as that.
+static bool is_clause(const struct weir_sql_text *text, const struct weir_sql_token *token)
+{
+    static const char *const words[] = {"from",  "where", "select",    "as",   "and",    "or",
+                                        "not",   "in",    "is",        "on",   "then",   "when",
+                                        "else",  "union", "except",    "with", "having", "into",
+                                        "using", "limit", "intersect", "for",  "fetch",  "create"};
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        if (weir_sql_token_is(text, token, words[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// A misspelt keyword; NULL: the token is near none.
+static const char *keyword_hint(struct weir_faults *faults, const struct weir_sql_token *token)
+{
+    static const char *const keywords[] = {
+        "CREATE", "TABLE", "TYPE", "VIEW",  "INSERT",    "INTO",   "SELECT",  "FROM", "WHERE",
+        "WITH",   "UNION", "CASE", "WHEN",  "GENERATED", "ALWAYS", "STORED",  "CAST", "EXTRACT",
+        "AND",    "NOT",   "NULL", "CHECK", "BETWEEN",   "LIKE",   "COALESCE"};
+    if (token->kind != WEIR_SQL_TOKEN_WORD) {
+        return NULL;
+    }
+    struct weir_nearest nearest = weir_nearest_start(weir_arena_printf(
+        faults->arena, "%.*s", (int)token->size_bytes, faults->text.data + token->offset));
+    for (size_t i = 0; i < sizeof(keywords) / sizeof(keywords[0]); i++) {
+        weir_nearest_offer(&nearest, keywords[i]);
+    }
+    // "int" is a type, not half of INTO.
+    bool is_near = nearest.best != NULL && nearest.best_distance != 0 &&
+                   strcasecmp(nearest.wanted, "int") != 0;
+    return is_near ? weir_arena_printf(faults->arena, "did you mean %s?", nearest.best) : NULL;
+}
+
 // The token before offset, and whether a list of columns can go on with it: behind "(" or ",".
 static struct weir_sql_token token_before(const struct weir_sql_text *text, size_t offset,
                                           bool *follows_list)
@@ -91,7 +129,8 @@ static struct weir_sql_token token_before(const struct weir_sql_text *text, size
     struct weir_sql_token token = weir_sql_token_at(text, 0);
     while (token.kind != WEIR_SQL_TOKEN_END && token.offset < offset) {
         char c = text->data[before.offset];
-        *follows_list = before.kind == WEIR_SQL_TOKEN_OTHER && (c == '(' || c == ',');
+        *follows_list = (before.kind == WEIR_SQL_TOKEN_OTHER && (c == '(' || c == ',')) ||
+                        weir_sql_token_is(text, &before, "select");
         before = token;
         token = weir_sql_token_at(text, weir_sql_token_end(&token));
     }
@@ -110,12 +149,19 @@ static const char *syntax_hint(struct weir_faults *faults, size_t offset)
         (c == ')' || weir_sql_token_is(text, &token, "from"))) {
         return "there is a comma too many before this";
     }
-    const char *hint = token.kind == WEIR_SQL_TOKEN_WORD ? reserved_hint(faults, &token) : NULL;
+    bool is_name_place = before.kind == WEIR_SQL_TOKEN_OTHER;
+    const char *hint = NULL;
+    if (token.kind == WEIR_SQL_TOKEN_WORD && (is_name_place || !is_clause(text, &token))) {
+        hint = reserved_hint(faults, &token);
+    }
     // `check text`: the grammar fails one token behind the name.
-    if (hint == NULL && follows_list && before.kind == WEIR_SQL_TOKEN_WORD) {
+    if (hint == NULL && follows_list && before.kind == WEIR_SQL_TOKEN_WORD && c != '(') {
         hint = reserved_hint(faults, &before);
     }
-    return hint;
+    if (hint == NULL) {
+        hint = keyword_hint(faults, &token);
+    }
+    return hint != NULL ? hint : keyword_hint(faults, &before);
 }
 
 // PostgreSQL's message quotes the text from the error on; one line of it is enough.

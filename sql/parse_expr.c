@@ -48,23 +48,30 @@ const char **weir_parse_names(struct weir_parse_context *context,
 
 int32_t weir_parse_leftmost(const struct weir_parse_node *node)
 {
-    const struct weir_parse_node *body;
-    const char *kind = weir_parse_kind(node, &body);
-    if (strcmp(kind, "A_Expr") == 0 && weir_parse_has(body, "lexpr")) {
-        return weir_parse_leftmost(weir_parse_get(body, "lexpr"));
+    int32_t least = INT32_MAX;
+    // Down the left side, which may be deep: no recursion.
+    for (;;) {
+        const struct weir_parse_node *body;
+        const char *kind = weir_parse_kind(node, &body);
+        if (body == NULL) {
+            return least == INT32_MAX ? -1 : least;
+        }
+        bool is_indirection = strcmp(kind, "A_Indirection") == 0;
+        int32_t own = is_indirection ? -1 : weir_parse_location(body);
+        least = own >= 0 && own < least ? own : least;
+        if (strcmp(kind, "TypeCast") == 0) {
+            int32_t type = weir_parse_location(weir_parse_get(body, "typeName"));
+            least = type >= 0 && type < least ? type : least;
+            node = weir_parse_get(body, "arg");
+        } else if (strcmp(kind, "A_Expr") == 0) {
+            node = weir_parse_get(body, "lexpr");
+        } else if (is_indirection || strcmp(kind, "NullTest") == 0 ||
+                   strcmp(kind, "BooleanTest") == 0 || strcmp(kind, "CollateClause") == 0) {
+            node = weir_parse_get(body, "arg");
+        } else {
+            return least == INT32_MAX ? -1 : least;
+        }
     }
-    if (strcmp(kind, "A_Indirection") == 0 || strcmp(kind, "NullTest") == 0 ||
-        strcmp(kind, "BooleanTest") == 0 || strcmp(kind, "CollateClause") == 0) {
-        return weir_parse_leftmost(weir_parse_get(body, "arg"));
-    }
-    if (strcmp(kind, "TypeCast") == 0) {
-        int32_t arg = weir_parse_leftmost(weir_parse_get(body, "arg"));
-        int32_t type = weir_parse_location(weir_parse_get(body, "typeName"));
-        int32_t own = weir_parse_location(body);
-        int32_t least = own >= 0 && own < type ? own : type;
-        return arg >= 0 && arg < least ? arg : least;
-    }
-    return body == NULL ? -1 : weir_parse_location(body);
 }
 
 // libpg_query 15 leaves out integers below 0 as it leaves out 0, so that these are read from the
@@ -381,15 +388,14 @@ static struct weir_ast_expr *parse_call(struct weir_parse_context *context,
         const char *member;
         const char *name;
     } clauses[] = {{"agg_filter", "FILTER"},
-                   {"agg_order", "ORDER BY in a function call"},
-                   {"agg_distinct", "DISTINCT in a function call"},
+                   {"agg_order", "ORDER BY in a call"},
+                   {"agg_distinct", "DISTINCT in a call"},
                    {"agg_within_group", "WITHIN GROUP"},
                    {"agg_star", "* as an argument"},
                    {"func_variadic", "VARIADIC"}};
     for (uint32_t i = 0; i < sizeof(clauses) / sizeof(clauses[0]); i++) {
         if (weir_parse_has(body, clauses[i].member)) {
-            return weir_parse_refuse(context, offset, NULL, ": %s (%s is no aggregate)",
-                                     clauses[i].name, name);
+            return weir_parse_refuse(context, offset, NULL, ": %s (%s)", clauses[i].name, name);
         }
     }
     struct weir_ast_expr *expr = parse_list_node(context, body, "args", WEIR_AST_CALL, name);

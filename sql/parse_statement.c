@@ -428,6 +428,9 @@ static void refuse_other(struct weir_parse_context *context, const char *kind,
     for (char *c = words; *c != '\0'; c++) {
         *c = isspace((unsigned char)*c) ? ' ' : (char)toupper((unsigned char)*c);
     }
+    if (strcmp(words, ": CREATE TYPE") == 0) {
+        words = ": this form of CREATE TYPE";
+    }
     const char *hint = "a job is made of CREATE TABLE, CREATE TYPE, CREATE VIEW, INSERT INTO … "
                        "SELECT and SET weir.<option>";
     if (weir_sql_token_is(text, &first, "select") || weir_sql_token_is(text, &first, "with") ||
