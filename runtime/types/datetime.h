@@ -94,9 +94,9 @@ bool weir_timestamptz_parse(struct weir_view text, int64_t *out_us, struct weir_
 void weir_date_append(struct weir_buffer *buffer, int32_t days);
 void weir_timestamp_append(struct weir_buffer *buffer, int64_t us);
 void weir_timestamptz_append(struct weir_buffer *buffer, int64_t us);
-// Without quotes: 2013-01-01T05:00:00.25, 2013-01-01T05:00:00.25+00:00. Dates are as above.
-void weir_timestamp_append_iso(struct weir_buffer *buffer, int64_t us);
-void weir_timestamptz_append_iso(struct weir_buffer *buffer, int64_t us);
+// For JSON, quotes included: "2013-01-01T05:00:00.25", "2013-01-01T05:00:00.25+00:00".
+void weir_timestamp_append_json(struct weir_buffer *buffer, int64_t us);
+void weir_timestamptz_append_json(struct weir_buffer *buffer, int64_t us);
 
 // --- fields ----------------------------------------------------------------------------------
 

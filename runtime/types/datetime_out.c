@@ -53,43 +53,62 @@ void weir_date_append(struct weir_buffer *buffer, int32_t days)
     }
 }
 
-static inline void append_timestamp(struct weir_buffer *buffer, int64_t us, char separator,
-                                    const char *zone, size_t zone_bytes)
+// How a timestamp is dressed: "2013-01-01T05:00:00+00:00" is quote, T and the zone.
+struct style {
+    char separator;
+    bool is_quoted;
+    uint8_t zone_bytes;
+    char zone[8];
+};
+
+static inline void append_timestamp(struct weir_buffer *buffer, int64_t us, struct style style)
 {
-    if (!weir_timestamp_is_finite(us)) {
-        append_text(buffer, us == WEIR_TIMESTAMP_INFINITY ? "infinity" : "-infinity");
-        return;
-    }
-    struct weir_civil civil;
-    weir_civil_from_timestamp(us, &civil);
     char *start = weir_buffer_reserve(buffer, DATETIME_TEXT_BYTES_MAX);
-    char *out = write_date(start, &civil);
-    *out++ = separator;
-    out = write_time(out, &civil);
-    memcpy(out, zone, zone_bytes);
-    out += zone_bytes;
-    buffer->size_bytes += (size_t)(out - start);
-    if (civil.year <= 0) {
-        append_text(buffer, " BC");
+    char *out = start;
+    if (style.is_quoted) {
+        *out++ = '"';
     }
+    if (weir_timestamp_is_finite(us)) {
+        struct weir_civil civil;
+        weir_civil_from_timestamp(us, &civil);
+        out = write_date(out, &civil);
+        *out++ = style.separator;
+        out = write_time(out, &civil);
+        memcpy(out, style.zone, sizeof style.zone); // a fixed size is one store
+        out += style.zone_bytes;
+        if (civil.year <= 0) {
+            memcpy(out, " BC", 3);
+            out += 3;
+        }
+    } else {
+        const char *word = us == WEIR_TIMESTAMP_INFINITY ? "infinity" : "-infinity";
+        memcpy(out, word, strlen(word));
+        out += strlen(word);
+    }
+    if (style.is_quoted) {
+        *out++ = '"';
+    }
+    buffer->size_bytes += (size_t)(out - start);
 }
 
 void weir_timestamp_append(struct weir_buffer *buffer, int64_t us)
 {
-    append_timestamp(buffer, us, ' ', "", 0);
+    append_timestamp(buffer, us, (struct style){.separator = ' '});
 }
 
 void weir_timestamptz_append(struct weir_buffer *buffer, int64_t us)
 {
-    append_timestamp(buffer, us, ' ', "+00", 3);
+    append_timestamp(buffer, us, (struct style){.separator = ' ', .zone = "+00", .zone_bytes = 3});
 }
 
-void weir_timestamp_append_iso(struct weir_buffer *buffer, int64_t us)
+void weir_timestamp_append_json(struct weir_buffer *buffer, int64_t us)
 {
-    append_timestamp(buffer, us, 'T', "", 0);
+    append_timestamp(buffer, us, (struct style){.separator = 'T', .is_quoted = true});
 }
 
-void weir_timestamptz_append_iso(struct weir_buffer *buffer, int64_t us)
+void weir_timestamptz_append_json(struct weir_buffer *buffer, int64_t us)
 {
-    append_timestamp(buffer, us, 'T', "+00:00", 6);
+    append_timestamp(
+        buffer, us,
+        (struct style){.separator = 'T', .is_quoted = true, .zone = "+00:00", .zone_bytes = 6});
 }

@@ -198,17 +198,13 @@ static void append_date(struct weir_buffer *buffer, const struct weir_column *co
 static void append_timestamp(struct weir_buffer *buffer, const struct weir_column *column,
                              uint32_t row)
 {
-    weir_buffer_append_char(buffer, '"');
-    weir_timestamp_append_iso(buffer, column->i64[row]);
-    weir_buffer_append_char(buffer, '"');
+    weir_timestamp_append_json(buffer, column->i64[row]);
 }
 
 static void append_timestamptz(struct weir_buffer *buffer, const struct weir_column *column,
                                uint32_t row)
 {
-    weir_buffer_append_char(buffer, '"');
-    weir_timestamptz_append_iso(buffer, column->i64[row]);
-    weir_buffer_append_char(buffer, '"');
+    weir_timestamptz_append_json(buffer, column->i64[row]);
 }
 
 static void append_jsonb(struct weir_buffer *buffer, const struct weir_column *column, uint32_t row)

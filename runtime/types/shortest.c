@@ -76,6 +76,19 @@ static uint64_t scale_to_odd(struct power power, uint64_t factor)
 
 static struct weir_decimal strip_zeros(uint64_t digits, int32_t exponent)
 {
+    // Short numbers carry a dozen zeros: the long steps come first.
+    if (digits % 100000000 == 0) {
+        digits /= 100000000;
+        exponent += 8;
+    }
+    if (digits % 10000 == 0) {
+        digits /= 10000;
+        exponent += 4;
+    }
+    if (digits % 100 == 0) {
+        digits /= 100;
+        exponent += 2;
+    }
     while (digits % 10 == 0) {
         digits /= 10;
         exponent++;

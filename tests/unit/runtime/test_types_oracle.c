@@ -47,8 +47,8 @@ static const struct weir_field pair_fields[] = {
 };
 static const struct weir_composite pair = {"pair", 2, pair_fields};
 static const struct weir_field mixed_fields[] = {
-    {"n", {WEIR_TYPE_NUMERIC, -1, NULL}},    {"t", {WEIR_TYPE_TEXT, -1, NULL}},
-    {"d", {WEIR_TYPE_DATE, -1, NULL}},       {"p", {WEIR_TYPE_COMPOSITE, -1, &pair}},
+    {"n", {WEIR_TYPE_NUMERIC, -1, NULL}}, {"t", {WEIR_TYPE_TEXT, -1, NULL}},
+    {"d", {WEIR_TYPE_DATE, -1, NULL}},    {"p", {WEIR_TYPE_COMPOSITE, -1, &pair}},
     {"f", {WEIR_TYPE_DOUBLE, -1, NULL}},
 };
 static const struct weir_composite mixed = {"mixed", 5, mixed_fields};
@@ -57,13 +57,20 @@ static const struct {
     const char *name;
     enum weir_type_kind kind;
 } type_names[] = {
-    {"boolean", WEIR_TYPE_BOOLEAN},     {"smallint", WEIR_TYPE_SMALLINT},
-    {"integer", WEIR_TYPE_INTEGER},     {"bigint", WEIR_TYPE_BIGINT},
-    {"real", WEIR_TYPE_REAL},           {"double precision", WEIR_TYPE_DOUBLE},
-    {"numeric", WEIR_TYPE_NUMERIC},     {"text", WEIR_TYPE_TEXT},
-    {"varchar", WEIR_TYPE_VARCHAR},     {"bytea", WEIR_TYPE_BYTEA},
-    {"date", WEIR_TYPE_DATE},           {"timestamp", WEIR_TYPE_TIMESTAMP},
-    {"timestamptz", WEIR_TYPE_TIMESTAMPTZ}, {"jsonb", WEIR_TYPE_JSONB},
+    {"boolean", WEIR_TYPE_BOOLEAN},
+    {"smallint", WEIR_TYPE_SMALLINT},
+    {"integer", WEIR_TYPE_INTEGER},
+    {"bigint", WEIR_TYPE_BIGINT},
+    {"real", WEIR_TYPE_REAL},
+    {"double precision", WEIR_TYPE_DOUBLE},
+    {"numeric", WEIR_TYPE_NUMERIC},
+    {"text", WEIR_TYPE_TEXT},
+    {"varchar", WEIR_TYPE_VARCHAR},
+    {"bytea", WEIR_TYPE_BYTEA},
+    {"date", WEIR_TYPE_DATE},
+    {"timestamp", WEIR_TYPE_TIMESTAMP},
+    {"timestamptz", WEIR_TYPE_TIMESTAMPTZ},
+    {"jsonb", WEIR_TYPE_JSONB},
     {"pg_temp.mixed", WEIR_TYPE_COMPOSITE},
 };
 
@@ -294,9 +301,9 @@ static bool answer_datetime(const char *expression, const char *a, const char *b
     }
     if (strcmp(expression, "$a::timestamp + $b::interval") == 0) {
         long months, interval_days, more_us;
-        assert_int_equal(sscanf(b, "%ld months %ld days %ld microseconds", &months, &interval_days,
-                                &more_us),
-                         3);
+        assert_int_equal(
+            sscanf(b, "%ld months %ld days %ld microseconds", &months, &interval_days, &more_us),
+            3);
         if (!weir_timestamp_add(us, months, interval_days, more_us, &us, error)) {
             return false;
         }
