@@ -16,6 +16,8 @@ struct pair {
     uint32_t idx; // in the text: the last of equal keys wins
 };
 
+enum { PAIRS_INLINE = 32, TREE_BYTES_ON_STACK = 16384 };
+
 struct writer {
     struct weir_buffer out;
     struct weir_arena *arena; // digits of large numbers
@@ -23,6 +25,7 @@ struct writer {
     size_t pair_count;
     size_t pair_capacity;
     struct weir_value_error *error;
+    struct pair inline_pairs[PAIRS_INLINE]; // enough for nearly all; then the heap
 };
 
 static bool write_value(struct writer *writer, yyjson_val *value, uint32_t depth);
@@ -117,8 +120,13 @@ static int compare_pairs(const void *one, const void *other)
 static void push_pair(struct writer *writer, struct pair pair)
 {
     if (writer->pair_count == writer->pair_capacity) {
-        writer->pair_capacity = writer->pair_capacity != 0 ? 2 * writer->pair_capacity : 32;
-        writer->pairs = weir_realloc(writer->pairs, writer->pair_capacity * sizeof *writer->pairs);
+        bool is_inline = writer->pairs == writer->inline_pairs;
+        writer->pair_capacity *= 2;
+        writer->pairs = weir_realloc(is_inline ? NULL : writer->pairs,
+                                     writer->pair_capacity * sizeof *writer->pairs);
+        if (is_inline) {
+            memcpy(writer->pairs, writer->inline_pairs, sizeof writer->inline_pairs);
+        }
     }
     writer->pairs[writer->pair_count++] = pair;
 }
@@ -203,16 +211,25 @@ static bool write_value(struct writer *writer, yyjson_val *value, uint32_t depth
     }
 }
 
-static bool write_document(yyjson_doc *document, struct weir_arena *arena, struct weir_view *out,
-                           struct weir_value_error *error)
+static bool write_document(yyjson_doc *document, size_t text_bytes, struct weir_arena *arena,
+                           struct weir_view *out, struct weir_value_error *error)
 {
-    struct writer writer = {.arena = arena, .error = error};
+    struct writer writer;
+    writer.out = (struct weir_buffer){0};
+    writer.arena = arena;
+    writer.pairs = writer.inline_pairs;
+    writer.pair_count = 0;
+    writer.pair_capacity = PAIRS_INLINE;
+    writer.error = error;
+    weir_buffer_reserve(&writer.out, text_bytes + text_bytes / 2); // blanks behind , and :
     bool is_written = write_value(&writer, yyjson_doc_get_root(document), 0);
     if (is_written) {
         *out = weir_arena_copy(arena, (struct weir_view){writer.out.data, writer.out.size_bytes});
     }
     weir_buffer_deinit(&writer.out);
-    free(writer.pairs);
+    if (writer.pairs != writer.inline_pairs) {
+        free(writer.pairs);
+    }
     return is_written;
 }
 
@@ -221,8 +238,6 @@ static bool refuse_syntax(const yyjson_read_err *read_error, struct weir_value_e
     weir_value_error_set(error, "invalid input syntax for type json");
     return weir_value_error_detail(error, "%s at byte %zu", read_error->msg, read_error->pos);
 }
-
-enum { TREE_BYTES_ON_STACK = 16384 };
 
 bool weir_jsonb_parse(struct weir_view text, struct weir_arena *arena, struct weir_view *out,
                       struct weir_value_error *error)
@@ -242,7 +257,7 @@ bool weir_jsonb_parse(struct weir_view text, struct weir_arena *arena, struct we
     if (document == NULL) {
         return refuse_syntax(&read_error, error);
     }
-    bool is_written = write_document(document, arena, out, error);
+    bool is_written = write_document(document, text.size_bytes, arena, out, error);
     yyjson_doc_free(document);
     return is_written;
 }

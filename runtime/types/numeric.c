@@ -427,7 +427,7 @@ static bool to_integer(struct weir_numeric value, int64_t min, int64_t max, cons
 
 bool weir_numeric_to_int16(struct weir_numeric value, int16_t *out, struct weir_value_error *error)
 {
-    int64_t wide;
+    int64_t wide = 0;
     if (!to_integer(value, INT16_MIN, INT16_MAX, "smallint", &wide, error)) {
         return false;
     }
@@ -437,7 +437,7 @@ bool weir_numeric_to_int16(struct weir_numeric value, int16_t *out, struct weir_
 
 bool weir_numeric_to_int32(struct weir_numeric value, int32_t *out, struct weir_value_error *error)
 {
-    int64_t wide;
+    int64_t wide = 0;
     if (!to_integer(value, INT32_MIN, INT32_MAX, "integer", &wide, error)) {
         return false;
     }

@@ -21,7 +21,8 @@
 
 // Reads text into column[row] and marks the row as valid. The modifier of the column's type is
 // applied (numeric(p,s) rounds, varchar(n) refuses what is too long). Text and varchar keep the
-// given view; everything else that needs memory is put into the arena.
+// given view, unchecked (weir_text_validate); everything else that needs memory is put into the
+// arena.
 typedef bool (*weir_text_parse_fn)(struct weir_column *column, uint32_t row, struct weir_view text,
                                    struct weir_arena *arena, struct weir_value_error *error);
 weir_text_parse_fn weir_text_parse_function(enum weir_type_kind kind);

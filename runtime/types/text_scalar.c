@@ -3,8 +3,6 @@
 #include "runtime/types/digits.h"
 #include "runtime/types/text_io.h"
 
-#include <limits.h>
-
 static struct weir_view trim_spaces(struct weir_view text)
 {
     while (text.size_bytes > 0 && weir_is_space(text.data[0])) {
@@ -107,7 +105,7 @@ static bool parse_in_range(struct weir_view text, uint64_t max, const char *type
 
 bool weir_smallint_parse(struct weir_view text, int16_t *out, struct weir_value_error *error)
 {
-    int64_t value;
+    int64_t value = 0;
     if (!parse_in_range(text, INT16_MAX, "smallint", &value, error)) {
         return false;
     }
@@ -117,7 +115,7 @@ bool weir_smallint_parse(struct weir_view text, int16_t *out, struct weir_value_
 
 bool weir_integer_parse(struct weir_view text, int32_t *out, struct weir_value_error *error)
 {
-    int64_t value;
+    int64_t value = 0;
     if (!parse_in_range(text, INT32_MAX, "integer", &value, error)) {
         return false;
     }
