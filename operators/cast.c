@@ -113,33 +113,27 @@ static enum weir_status read_literal(struct weir_arena *arena, const struct weir
 
 // --- modifiers -------------------------------------------------------------------------------
 
-static enum weir_status apply_modifier(struct weir_arena *arena, struct weir_expr *expr,
-                                       const struct weir_type *type, enum weir_cast_context context,
-                                       struct weir_expr **cast, struct weir_error *error)
+static struct weir_expr *apply_modifier(struct weir_arena *arena, struct weir_expr *expr,
+                                        const struct weir_type *type,
+                                        enum weir_cast_context context)
 {
-    *cast = expr;
     if (expr->type.modifier == type->modifier) {
-        return WEIR_OK;
+        return expr;
     }
     if (type->modifier == -1) {
-        *cast = weir_expr_fold(arena, weir_expr_new(arena, WEIR_EXPR_RELABEL, type, 1, &expr));
-        (*cast)->is_cast_implicit = true;
-        return WEIR_OK;
+        struct weir_expr *label = weir_expr_new(arena, WEIR_EXPR_RELABEL, type, 1, &expr);
+        label->is_cast_implicit = true;
+        return weir_expr_fold(arena, label);
     }
     const struct weir_function *function = &weir_numeric_modifier_function;
     if (type->kind == WEIR_TYPE_VARCHAR) {
         function = context == WEIR_CAST_EXPLICIT ? &weir_varchar_explicit_function
                                                  : &weir_varchar_assignment_function;
-    } else if (type->kind != WEIR_TYPE_NUMERIC) {
-        char name[WEIR_TYPE_NAME_BYTES];
-        return weir_expr_refuse(error, "type modifier is not supported for type \"%s\"",
-                                weir_kind_name(type, name));
     }
     struct weir_expr *call = weir_expr_call_of(arena, function, type, 1, &expr);
     call->is_assignment = context == WEIR_CAST_ASSIGNMENT;
     call->is_cast_implicit = context != WEIR_CAST_EXPLICIT;
-    *cast = weir_expr_fold(arena, call);
-    return WEIR_OK;
+    return weir_expr_fold(arena, call);
 }
 
 // --- weir_expr_cast --------------------------------------------------------------------------
@@ -170,6 +164,12 @@ enum weir_status weir_expr_cast(struct weir_arena *arena, struct weir_expr *expr
                                 const struct weir_type *type, enum weir_cast_context context,
                                 struct weir_expr **cast, struct weir_error *error)
 {
+    if (type->modifier != -1 && type->kind != WEIR_TYPE_NUMERIC &&
+        type->kind != WEIR_TYPE_VARCHAR) {
+        char name[WEIR_TYPE_NAME_BYTES];
+        return weir_expr_refuse(error, "type modifier is not supported for type \"%s\"",
+                                weir_kind_name(type, name));
+    }
     if (expr->is_unknown) {
         struct weir_type read_as = *type;
         if (type->kind == WEIR_TYPE_VARCHAR && context == WEIR_CAST_EXPLICIT) {
@@ -178,10 +178,12 @@ enum weir_status weir_expr_cast(struct weir_arena *arena, struct weir_expr *expr
         if (read_literal(arena, expr, &read_as, cast, error) != WEIR_OK) {
             return WEIR_ERROR;
         }
-        return apply_modifier(arena, *cast, type, context, cast, error);
+        *cast = apply_modifier(arena, *cast, type, context);
+        return WEIR_OK;
     }
     if (is_same_kind(&expr->type, type)) {
-        return apply_modifier(arena, expr, type, context, cast, error);
+        *cast = apply_modifier(arena, expr, type, context);
+        return WEIR_OK;
     }
     const struct weir_cast *found =
         weir_cast_find((enum weir_arg)expr->type.kind, (enum weir_arg)type->kind, context);
@@ -197,5 +199,6 @@ enum weir_status weir_expr_cast(struct weir_arena *arena, struct weir_expr *expr
     node->is_assignment = context == WEIR_CAST_ASSIGNMENT;
     node->is_cast_implicit = context != WEIR_CAST_EXPLICIT;
     node = weir_expr_fold(arena, node);
-    return apply_modifier(arena, node, type, context, cast, error);
+    *cast = apply_modifier(arena, node, type, context);
+    return WEIR_OK;
 }

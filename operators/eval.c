@@ -571,7 +571,7 @@ static void eval_vector(const struct weir_expr *expr, struct weir_eval *eval,
         eval_in(expr, eval, selection, out);
         return;
     }
-    WEIR_ASSERT(!"every kind of expression is handled");
+    WEIR_ASSERT(false); // every kind has returned
 }
 
 void weir_expr_eval(const struct weir_expr *expr, struct weir_eval *eval,
