@@ -197,8 +197,7 @@ static void add_syntax_fault(struct weir_faults *faults, const PgQueryError *err
     if (strncmp(error->message, "memory exhausted", 16) == 0) {
         weir_fault_add(faults, (int32_t)offset, NULL, "nested too deeply");
     } else if (strstr(error->message, "subquery in FROM must have an alias") != NULL) {
-        weir_fault_add(faults, (int32_t)offset, "for example: FROM (SELECT …) AS s", "%s",
-                       error->message);
+        weir_fault_add(faults, (int32_t)offset, WEIR_SUBQUERY_ALIAS_HINT, "%s", error->message);
     } else {
         weir_fault_add(faults, (int32_t)offset, syntax_hint(faults, offset), "%s",
                        first_line(faults, error->message));

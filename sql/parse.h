@@ -18,6 +18,8 @@ struct weir_ast *weir_sql_parse(struct weir_faults *faults);
 // Deeper nesting is refused: the steps behind go down by recursion.
 enum { WEIR_SQL_DEPTH_MAX = 1000 };
 
+#define WEIR_SUBQUERY_ALIAS_HINT "for example: FROM (SELECT …) AS s"
+
 struct weir_parse_context {
     struct weir_faults *faults;
     struct weir_arena *arena;
@@ -49,6 +51,10 @@ const char *weir_parse_integer(struct weir_parse_context *context,
 const char **weir_parse_names(struct weir_parse_context *context,
                               const struct weir_parse_node *node, const char *name,
                               uint32_t *count);
+// The last of a list [pg_catalog.]name; other schemas are refused: NULL.
+const char *weir_parse_qualified(struct weir_parse_context *context,
+                                 const struct weir_parse_node *body, const char *list_name,
+                                 int32_t offset);
 // The leftmost place of an expression; -1: unknown.
 int32_t weir_parse_leftmost(const struct weir_parse_node *node);
 

@@ -1,24 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Expressions and type names of the parse tree (parse.h). Besides translating, it gives each
-// expression the column name that PostgreSQL would give it (its FigureColname).
+// Expressions of the parse tree (parse.h). Besides translating, it gives each expression the column
+// name that PostgreSQL would give it (its FigureColname).
 #include "sql/functions.h"
 #include "sql/parse.h"
 
 #include <ctype.h>
-#include <stdio.h>
 #include <string.h>
-
-void *weir_parse_refuse(struct weir_parse_context *context, int32_t offset, const char *hint,
-                        const char *what, ...)
-{
-    char text[WEIR_ERROR_TEXT_BYTES_MAX];
-    va_list args;
-    va_start(args, what);
-    vsnprintf(text, sizeof(text), what, args);
-    va_end(args);
-    weir_fault_add(context->faults, offset, hint, "not supported%s", text);
-    return NULL;
-}
 
 static struct weir_ast_expr *new_expr(struct weir_parse_context *context,
                                       enum weir_ast_expr_kind kind, int32_t offset)
@@ -34,69 +21,23 @@ static const char *copy(struct weir_parse_context *context, const char *text)
     return text == NULL ? NULL : weir_arena_strdup(context->arena, text);
 }
 
-const char **weir_parse_names(struct weir_parse_context *context,
-                              const struct weir_parse_node *node, const char *name, uint32_t *count)
+// 1_000 and 0x1f are numbers from PostgreSQL 16 on only.
+static struct weir_ast_expr *check_number(struct weir_parse_context *context,
+                                          struct weir_ast_expr *expr)
 {
-    struct weir_parse_list list = weir_parse_items(node, name, context->arena);
-    const char **names = weir_arena_alloc(context->arena, list.count * sizeof(*names));
-    *count = list.count;
-    for (uint32_t i = 0; i < list.count; i++) {
-        names[i] = copy(context, weir_parse_string(list.items[i]));
-    }
-    return names;
-}
-
-int32_t weir_parse_leftmost(const struct weir_parse_node *node)
-{
-    int32_t least = INT32_MAX;
-    // Down the left side, which may be deep: no recursion.
-    for (;;) {
-        const struct weir_parse_node *body;
-        const char *kind = weir_parse_kind(node, &body);
-        if (body == NULL) {
-            return least == INT32_MAX ? -1 : least;
-        }
-        bool is_indirection = strcmp(kind, "A_Indirection") == 0;
-        int32_t own = is_indirection ? -1 : weir_parse_location(body);
-        least = own >= 0 && own < least ? own : least;
-        if (strcmp(kind, "TypeCast") == 0) {
-            int32_t type = weir_parse_location(weir_parse_get(body, "typeName"));
-            least = type >= 0 && type < least ? type : least;
-            node = weir_parse_get(body, "arg");
-        } else if (strcmp(kind, "A_Expr") == 0) {
-            node = weir_parse_get(body, "lexpr");
-        } else if (is_indirection || strcmp(kind, "NullTest") == 0 ||
-                   strcmp(kind, "BooleanTest") == 0 || strcmp(kind, "CollateClause") == 0) {
-            node = weir_parse_get(body, "arg");
-        } else {
-            return least == INT32_MAX ? -1 : least;
-        }
-    }
-}
-
-// libpg_query 15 leaves out integers below 0 as it leaves out 0, so that these are read from the
-// text: a constant is folded from signs, parentheses and digits, and begins at its first sign.
-const char *weir_parse_integer(struct weir_parse_context *context,
-                               const struct weir_parse_node *body)
-{
-    const struct weir_parse_node *integer = weir_parse_get(body, "ival");
-    if (integer == NULL) {
-        return NULL;
-    }
-    if (weir_parse_has(integer, "ival")) {
-        return weir_arena_printf(context->arena, "%lld",
-                                 (long long)weir_parse_int(integer, "ival"));
-    }
-    struct weir_sql_token token =
-        weir_sql_token_at(context->text, (size_t)weir_parse_location(body));
-    while (token.kind == WEIR_SQL_TOKEN_OTHER) {
+    struct weir_sql_token token = weir_sql_token_at(context->text, (size_t)expr->offset);
+    while (token.kind == WEIR_SQL_TOKEN_OTHER) { // signs
         token = weir_sql_token_at(context->text, weir_sql_token_end(&token));
     }
-    const char *digits = context->text->data + token.offset;
-    if (token.kind != WEIR_SQL_TOKEN_NUMBER || strspn(digits, "0") == token.size_bytes) {
-        return "0";
+    size_t end = weir_sql_token_end(&token);
+    struct weir_sql_token next = weir_sql_token_at(context->text, end);
+    if (next.kind == WEIR_SQL_TOKEN_WORD && next.offset == end) {
+        weir_fault_add(context->faults, (int32_t)token.offset, NULL,
+                       "trailing junk after numeric literal at or near \"%.*s\"",
+                       (int)(token.size_bytes + 1), context->text->data + token.offset);
+        return NULL;
     }
-    return weir_arena_printf(context->arena, "-%.*s", (int)token.size_bytes, digits);
+    return expr;
 }
 
 static struct weir_ast_expr *parse_constant(struct weir_parse_context *context,
@@ -115,11 +56,13 @@ static struct weir_ast_expr *parse_constant(struct weir_parse_context *context,
     } else if ((value = weir_parse_get(body, "fval")) != NULL) {
         expr->kind = WEIR_AST_NUMBER;
         expr->text = copy(context, weir_parse_text(value, "fval"));
+        return check_number(context, expr);
     } else if ((value = weir_parse_get(body, "boolval")) != NULL) {
         expr->kind = WEIR_AST_BOOLEAN;
         expr->value = weir_parse_bool(value, "boolval");
     } else if ((expr->text = weir_parse_integer(context, body)) != NULL) {
         expr->kind = WEIR_AST_NUMBER;
+        return check_number(context, expr);
     } else {
         return weir_parse_refuse(context, offset, "bytes are written '\\x1f'::bytea",
                                  ": bit strings");
@@ -170,7 +113,9 @@ static enum weir_status parse_args(struct weir_parse_context *context, struct we
 {
     uint32_t before = first != NULL;
     expr->args = weir_arena_alloc(context->arena, (before + list.count) * sizeof(*expr->args));
-    expr->args[0] = first;
+    if (first != NULL) {
+        expr->args[0] = first;
+    }
     expr->arg_count = before + list.count;
     enum weir_status status = WEIR_OK;
     for (uint32_t i = 0; i < list.count; i++) {
@@ -193,26 +138,13 @@ static struct weir_ast_expr *parse_list_node(struct weir_parse_context *context,
     return parse_args(context, expr, NULL, list) == WEIR_OK ? expr : NULL;
 }
 
-// The last of [pg_catalog.]name; other schemas are refused: NULL.
-static const char *parse_qualified(struct weir_parse_context *context,
-                                   const struct weir_parse_node *body, const char *list_name,
-                                   int32_t offset)
-{
-    uint32_t count;
-    const char **names = weir_parse_names(context, body, list_name, &count);
-    if (count > 2 || (count == 2 && strcmp(names[0], "pg_catalog") != 0)) {
-        return weir_parse_refuse(context, offset, NULL, ": schemas (%s.%s)", names[0], names[1]);
-    }
-    return names[count - 1];
-}
-
 static struct weir_ast_expr *parse_operator(struct weir_parse_context *context,
                                             const struct weir_parse_node *body)
 {
     int32_t offset = weir_parse_location(body);
     struct weir_ast_expr *expr = new_expr(context, WEIR_AST_CALL, offset);
     expr->is_operator = true;
-    expr->text = parse_qualified(context, body, "name", offset);
+    expr->text = weir_parse_qualified(context, body, "name", offset);
     expr->args = weir_arena_alloc(context->arena, 2 * sizeof(*expr->args));
     const char *const sides[] = {"lexpr", "rexpr"};
     for (uint32_t i = 0; i < 2; i++) {
@@ -363,7 +295,7 @@ static struct weir_ast_expr *parse_call(struct weir_parse_context *context,
                                         const struct weir_parse_node *body)
 {
     int32_t offset = weir_parse_location(body);
-    const char *name = parse_qualified(context, body, "funcname", offset);
+    const char *name = weir_parse_qualified(context, body, "funcname", offset);
     if (name == NULL) {
         return NULL;
     }
@@ -570,35 +502,4 @@ struct weir_ast_expr *weir_parse_expr(struct weir_parse_context *context,
     struct weir_ast_expr *expr = parse_kind(context, kind, body);
     context->depth--;
     return expr;
-}
-
-enum weir_status weir_parse_type(struct weir_parse_context *context,
-                                 const struct weir_parse_node *body, struct weir_ast_type *type)
-{
-    int32_t offset = weir_parse_location(body);
-    *type = (struct weir_ast_type){.offset = offset};
-    type->name = parse_qualified(context, body, "names", offset);
-    if (type->name == NULL) {
-        return WEIR_ERROR;
-    }
-    if (weir_parse_bool(body, "setof") || weir_parse_bool(body, "pct_type")) {
-        weir_parse_refuse(context, offset, NULL, ": %s",
-                          weir_parse_bool(body, "setof") ? "SETOF" : "%TYPE");
-        return WEIR_ERROR;
-    }
-    type->is_array = weir_parse_has(body, "arrayBounds");
-    struct weir_parse_list list = weir_parse_items(body, "typmods", context->arena);
-    int64_t *modifiers = weir_arena_alloc(context->arena, list.count * sizeof(*modifiers));
-    for (uint32_t i = 0; i < list.count; i++) {
-        const struct weir_parse_node *constant = weir_parse_as(list.items[i], "A_Const");
-        const char *text = weir_parse_integer(context, constant);
-        if (text == NULL) {
-            return weir_fault_add(context->faults, offset, NULL,
-                                  "the modifiers of type %s must be integers", type->name);
-        }
-        modifiers[i] = strtoll(text, NULL, 10);
-    }
-    type->modifier_count = list.count;
-    type->modifiers = modifiers;
-    return WEIR_OK;
 }

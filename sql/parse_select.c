@@ -192,6 +192,20 @@ static enum weir_status refuse_join(struct weir_parse_context *context,
     return WEIR_ERROR;
 }
 
+// PostgreSQL takes it from 16 on; its message and place are those of 15: the parenthesis in front.
+static enum weir_status refuse_without_alias(struct weir_parse_context *context, int32_t offset)
+{
+    struct weir_sql_token token =
+        weir_sql_token_at(context->text, (size_t)context->faults->statement_offset);
+    int32_t found = offset;
+    while (token.kind != WEIR_SQL_TOKEN_END && (int32_t)token.offset < offset) {
+        found = context->text->data[token.offset] == '(' ? (int32_t)token.offset : found;
+        token = weir_sql_token_at(context->text, weir_sql_token_end(&token));
+    }
+    return weir_fault_add(context->faults, found, WEIR_SUBQUERY_ALIAS_HINT,
+                          "subquery in FROM must have an alias");
+}
+
 static enum weir_status parse_from_item(struct weir_parse_context *context,
                                         const struct weir_parse_node *item, int32_t select_offset,
                                         struct weir_ast_from *from)
@@ -221,6 +235,9 @@ static enum weir_status parse_from_item(struct weir_parse_context *context,
             return WEIR_ERROR;
         }
         from->offset = from->subquery->offset;
+        if (!weir_parse_has(body, "alias")) {
+            return refuse_without_alias(context, from->offset);
+        }
         return parse_alias(context, body, from);
     }
     if (strcmp(kind, "JoinExpr") == 0) {

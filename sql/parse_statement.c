@@ -161,6 +161,15 @@ static void parse_column(struct weir_parse_context *context, struct weir_ast_sta
         column->is_broken = true;
         statement->is_broken = true;
     }
+    static const struct {
+        const char *member;
+        const char *what;
+    } clauses[] = {{"compression", ": COMPRESSION"}, {"storage_name", ": STORAGE"}};
+    for (uint32_t i = 0; i < sizeof(clauses) / sizeof(clauses[0]); i++) {
+        if (weir_parse_has(body, clauses[i].member)) {
+            refuse_statement(context, statement, column->offset, NULL, clauses[i].what);
+        }
+    }
     const struct weir_parse_node *collation = weir_parse_get(body, "collClause");
     if (collation != NULL) {
         uint32_t count;
