@@ -168,6 +168,12 @@ static bool write_object(struct writer *writer, yyjson_val *object, uint32_t dep
     for (size_t i = start; i < end; i++) {
         struct pair pair = writer->pairs[i]; // the array may move below
         if (i + 1 < end && weir_view_equal(pair.key, writer->pairs[i + 1].key)) {
+            // The value is lost, but what cannot be in a jsonb is refused all the same.
+            size_t size_bytes = writer->out.size_bytes;
+            if (!write_value(writer, pair.value, depth + 1)) {
+                return false;
+            }
+            writer->out.size_bytes = size_bytes;
             continue;
         }
         if (!is_first) {

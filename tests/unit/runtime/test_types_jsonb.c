@@ -68,6 +68,8 @@ static void test_jsonb_refuses(void **state)
     (void)state;
     check_refused("\"\\u0000\"", "unsupported Unicode escape sequence");
     check_refused("{\"\\u0000\":1}", "unsupported Unicode escape sequence");
+    check_refused("{\"a\":\"\\u0000\",\"a\":1}", "unsupported Unicode escape sequence");
+    check_refused("{\"a\":1e999999,\"a\":1}", "value overflows numeric format");
     check_refused("\"\\ud800\"", "invalid input syntax for type json");
     check_refused("", "invalid input syntax for type json");
     check_refused("{\"a\":1,}", "invalid input syntax for type json");
