@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// A job under test: numbered records go into topic "in", and what a read_committed reader finds in
+// the outputs is compared with what these numbers must give, row by row and in order. Failures end
+// the running test. Thread: the tests'.
+#ifndef WEIR_TESTS_INTEGRATION_JOB_UTIL_H
+#define WEIR_TESTS_INTEGRATION_JOB_UTIL_H
+
+#include "tests/harness/base.h"
+#include "tests/harness/broker.h"
+#include "tests/harness/group.h"
+#include "tests/harness/process.h"
+#include "tests/harness/producer.h"
+#include "tests/harness/reader.h"
+#include "tests/harness/topic.h"
+
+enum { JOB_PARTITIONS = 8, JOB_EVEN_PARTITIONS = 3 };
+
+struct job {
+    const char *bootstrap;
+    const char *name;      // job id; topics are "<name>-in", "-all", "-even", "-dead"
+    const char *dir;       // everything of this job: logs, state, store
+    const char *store_dir; // WEIR_CHECKPOINT_DIR: shared by two owners of one identity
+    const char *sql_path;
+    int64_t fed_count; // records in the topic; record n is in partition n mod 8 at offset n / 8
+    int start_count;   // processes started so far; also names state directories and logs
+};
+
+// Makes the topics, replicated as the cluster's defaults say.
+struct job *job_create(const char *bootstrap, const char *name);
+
+// Appends `count` records. One in a hundred is no JSON, one in a hundred divides by zero: dead
+// letters both.
+void job_feed(struct job *job, int64_t count);
+
+// Starts weir with parallelism 2 and checkpoints every 100 ms. extra: "NAME=value" …, NULL.
+// own_state_dir: a state directory that no other process has (two owners of one identity).
+struct weir_test_process *job_start(struct job *job, bool own_state_dir,
+                                    const char *const *extra);
+
+// Runs weir with WEIR_BOUNDED=true until it has read everything; exit code 0 is asserted.
+void job_finish(struct job *job);
+
+// The committed outputs are exactly what the fed records give: nothing lost, nothing twice, in order
+// within each source partition.
+void job_check(const struct job *job);
+
+#endif
