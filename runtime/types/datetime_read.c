@@ -336,9 +336,6 @@ static enum weir_datetime_outcome check_date(struct weir_datetime_reading *readi
 
 static enum weir_datetime_outcome check_whole(struct weir_datetime_reading *reading)
 {
-    if (reading->special != WEIR_SPECIAL_NONE) {
-        return WEIR_OUTCOME_OK; // infinity and epoch have no year, month or day to look at
-    }
     enum weir_datetime_outcome outcome = check_date(reading);
     if (outcome != WEIR_OUTCOME_OK) {
         return outcome;
@@ -350,7 +347,9 @@ static enum weir_datetime_outcome check_whole(struct weir_datetime_reading *read
         }
         *hour = *hour % 12 + (reading->is_pm ? 12 : 0);
     }
-    if ((reading->parts & WEIR_PART_DATE) != WEIR_PART_DATE) {
+    // Infinity and epoch need no date; what stands beside them was checked all the same.
+    bool needs_date = reading->special == WEIR_SPECIAL_NONE;
+    if (needs_date && (reading->parts & WEIR_PART_DATE) != WEIR_PART_DATE) {
         return WEIR_OUTCOME_SYNTAX;
     }
     return WEIR_OUTCOME_OK;

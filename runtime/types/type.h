@@ -50,12 +50,12 @@ struct weir_composite {
 enum weir_layout {
     WEIR_LAYOUT_U8,        // boolean: 0 or 1
     WEIR_LAYOUT_I16,       // smallint
-    WEIR_LAYOUT_I32,       // integer; date: days since 2000-01-01, INT32_MIN/MAX are infinities
-    WEIR_LAYOUT_I64,       // bigint; timestamp(tz): µs since 2000-01-01 UTC, INT64_MIN/MAX infinities
+    WEIR_LAYOUT_I32,       // integer; date: days since 2000-01-01, INT32_MIN/MAX: infinities
+    WEIR_LAYOUT_I64,       // bigint; timestamp(tz): µs since 2000-01-01 UTC, the same with INT64
     WEIR_LAYOUT_F32,       // real
     WEIR_LAYOUT_F64,       // double precision
     WEIR_LAYOUT_NUMERIC,   // struct weir_numeric (runtime/types/numeric.h)
-    WEIR_LAYOUT_VIEW,      // struct weir_view: text, varchar, bytea; jsonb in PostgreSQL's text form
+    WEIR_LAYOUT_VIEW,      // struct weir_view: text, varchar, bytea; jsonb as PostgreSQL's text
     WEIR_LAYOUT_COMPOSITE, // no data; one child column a field
 };
 

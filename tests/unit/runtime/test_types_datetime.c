@@ -44,6 +44,11 @@ static void test_datetime_iso_spellings(void **state)
     check_timestamptz("0044-03-15 10:00:00 BC", "0044-03-15 10:00:00+00 BC");
     check_timestamptz("epoch", "1970-01-01 00:00:00+00");
     check_timestamptz("-infinity", "-infinity");
+    check_timestamptz(" Infinity ", "infinity");
+    check_timestamptz("epoch 10:00", "1970-01-01 00:00:00+00");
+    check_refused("epoch 13:00 pm", "date/time field value out of range: \"epoch 13:00 pm\"");
+    check_refused("epoch 2025-01-01", "invalid input syntax for type timestamp with time zone: "
+                                      "\"epoch 2025-01-01\"");
     check_refused("2025-01-02T00:00:00,5Z",
                   "invalid input syntax for type timestamp with time zone: "
                   "\"2025-01-02T00:00:00,5Z\"");
