@@ -151,9 +151,8 @@ struct weir_expr *weir_expr_field(struct weir_arena *arena, struct weir_expr *co
 {
     WEIR_ASSERT(composite->type.kind == WEIR_TYPE_COMPOSITE);
     WEIR_ASSERT(field_idx < composite->type.composite->field_count);
-    struct weir_expr *expr =
-        weir_expr_new(arena, WEIR_EXPR_FIELD,
-                      &composite->type.composite->fields[field_idx].type, 1, &composite);
+    struct weir_expr *expr = weir_expr_new(
+        arena, WEIR_EXPR_FIELD, &composite->type.composite->fields[field_idx].type, 1, &composite);
     expr->field_idx = field_idx;
     return weir_expr_fold(arena, expr);
 }
@@ -161,8 +160,8 @@ struct weir_expr *weir_expr_field(struct weir_arena *arena, struct weir_expr *co
 struct weir_expr *weir_expr_literal(struct weir_arena *arena, const char *text)
 {
     struct weir_type type = weir_type_plain(WEIR_TYPE_TEXT);
-    struct weir_expr *expr = text == NULL ? weir_expr_null(arena, &type)
-                                          : new_constant(arena, WEIR_TYPE_TEXT);
+    struct weir_expr *expr =
+        text == NULL ? weir_expr_null(arena, &type) : new_constant(arena, WEIR_TYPE_TEXT);
     expr->is_unknown = true;
     if (text != NULL) {
         expr->constant.view[0] = weir_arena_copy(arena, weir_view_of(text));
@@ -183,11 +182,11 @@ struct weir_expr *weir_expr_number(struct weir_arena *arena, const char *text)
         expr = new_constant(arena, WEIR_TYPE_BIGINT);
         expr->constant.i64[0] = bigint;
     } else {
-        expr = new_constant(arena, WEIR_TYPE_NUMERIC);
-        struct weir_numeric *numeric = &expr->constant.numeric[0];
-        if (!weir_numeric_parse(view, -1, arena, numeric, NULL)) {
-            *numeric = weir_numeric_special(WEIR_NUMERIC_NAN); // no number: the parser's grammar
-        }
+        // More digits than a numeric has room for fail as a cast of the text does, for every row.
+        struct weir_type numeric = weir_type_plain(WEIR_TYPE_NUMERIC);
+        expr = new_constant(arena, WEIR_TYPE_TEXT);
+        expr->constant.view[0] = weir_arena_copy(arena, view);
+        weir_expr_cast(arena, expr, &numeric, WEIR_CAST_EXPLICIT, &expr, NULL);
     }
     return expr;
 }
@@ -244,9 +243,8 @@ enum weir_status weir_expr_bind_args(struct weir_arena *arena, const struct weir
         if (bind_arg(arena, declared, args[i], &bound[i], error) != WEIR_OK) {
             return WEIR_ERROR;
         }
-        if (function->computed_in != 0 &&
-            bind_arg(arena, (enum weir_arg)function->computed_in, bound[i], &bound[i], error) !=
-                WEIR_OK) {
+        if (function->computed_in != 0 && bind_arg(arena, (enum weir_arg)function->computed_in,
+                                                   bound[i], &bound[i], error) != WEIR_OK) {
             return WEIR_ERROR;
         }
     }
@@ -260,13 +258,20 @@ static bool find_type_name(const char *name, struct weir_type *type)
         const char *name;
         enum weir_type_kind kind;
     } NAMES[] = {
-        {"bool", WEIR_TYPE_BOOLEAN},   {"int2", WEIR_TYPE_SMALLINT},
-        {"int4", WEIR_TYPE_INTEGER},   {"int8", WEIR_TYPE_BIGINT},
-        {"float4", WEIR_TYPE_REAL},    {"float8", WEIR_TYPE_DOUBLE},
-        {"numeric", WEIR_TYPE_NUMERIC}, {"text", WEIR_TYPE_TEXT},
-        {"varchar", WEIR_TYPE_VARCHAR}, {"bytea", WEIR_TYPE_BYTEA},
-        {"date", WEIR_TYPE_DATE},      {"timestamp", WEIR_TYPE_TIMESTAMP},
-        {"timestamptz", WEIR_TYPE_TIMESTAMPTZ}, {"jsonb", WEIR_TYPE_JSONB},
+        {"bool", WEIR_TYPE_BOOLEAN},
+        {"int2", WEIR_TYPE_SMALLINT},
+        {"int4", WEIR_TYPE_INTEGER},
+        {"int8", WEIR_TYPE_BIGINT},
+        {"float4", WEIR_TYPE_REAL},
+        {"float8", WEIR_TYPE_DOUBLE},
+        {"numeric", WEIR_TYPE_NUMERIC},
+        {"text", WEIR_TYPE_TEXT},
+        {"varchar", WEIR_TYPE_VARCHAR},
+        {"bytea", WEIR_TYPE_BYTEA},
+        {"date", WEIR_TYPE_DATE},
+        {"timestamp", WEIR_TYPE_TIMESTAMP},
+        {"timestamptz", WEIR_TYPE_TIMESTAMPTZ},
+        {"jsonb", WEIR_TYPE_JSONB},
     };
     for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++) {
         if (strcmp(NAMES[i].name, name) == 0) {
@@ -350,8 +355,7 @@ struct weir_expr *weir_expr_not(struct weir_arena *arena, struct weir_expr *a)
     return new_logic(arena, WEIR_EXPR_NOT, 1, &a);
 }
 
-struct weir_expr *weir_expr_test(struct weir_arena *arena, enum weir_test test,
-                                 struct weir_expr *a)
+struct weir_expr *weir_expr_test(struct weir_arena *arena, enum weir_test test, struct weir_expr *a)
 {
     struct weir_type boolean = weir_type_plain(WEIR_TYPE_BOOLEAN);
     bool is_null_test = test == WEIR_TEST_IS_NULL || test == WEIR_TEST_IS_NOT_NULL;
@@ -372,8 +376,8 @@ enum weir_status weir_expr_distinct(struct weir_arena *arena, struct weir_expr *
         weir_expr_bind_args(arena, equal, 2, args, args, error) != WEIR_OK) {
         return WEIR_ERROR;
     }
-    *out = weir_expr_fold(
-        arena, weir_expr_new_with(arena, WEIR_EXPR_DISTINCT, equal, &boolean, 2, args));
+    *out = weir_expr_fold(arena,
+                          weir_expr_new_with(arena, WEIR_EXPR_DISTINCT, equal, &boolean, 2, args));
     if (is_negated) {
         *out = weir_expr_not(arena, *out);
     }

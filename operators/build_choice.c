@@ -42,8 +42,7 @@ static bool find_common_type(uint32_t expr_count, struct weir_expr *const *exprs
         }
         enum weir_arg found = (enum weir_arg)type->kind;
         enum weir_arg other = (enum weir_arg)next->kind;
-        if (weir_arg_category(found) != weir_arg_category(other) ||
-            found == WEIR_ARG_COMPOSITE) {
+        if (weir_arg_category(found) != weir_arg_category(other) || found == WEIR_ARG_COMPOSITE) {
             *culprit = exprs[i];
             return false;
         }
@@ -115,8 +114,7 @@ enum weir_status weir_expr_case(struct weir_arena *arena, uint32_t branch_count,
 {
     // ELSE comes first: PostgreSQL takes it for the most significant when it chooses the type.
     uint32_t result_count = branch_count + 1;
-    struct weir_expr **results =
-        weir_arena_alloc(arena, result_count * sizeof(struct weir_expr *));
+    struct weir_expr **results = weir_arena_alloc(arena, result_count * sizeof(struct weir_expr *));
     results[0] = otherwise != NULL ? otherwise : weir_expr_literal(arena, NULL);
     for (uint32_t i = 0; i < branch_count; i++) {
         results[i + 1] = branches[i].result;
@@ -154,8 +152,8 @@ enum weir_status weir_expr_coalesce(struct weir_arena *arena, uint32_t arg_count
     if (unify(arena, "COALESCE", arg_count, unified, &type, error) != WEIR_OK) {
         return WEIR_ERROR;
     }
-    *out = weir_expr_fold(arena,
-                          weir_expr_new(arena, WEIR_EXPR_COALESCE, &type, arg_count, unified));
+    *out =
+        weir_expr_fold(arena, weir_expr_new(arena, WEIR_EXPR_COALESCE, &type, arg_count, unified));
     return WEIR_OK;
 }
 
@@ -202,9 +200,9 @@ enum weir_status weir_expr_greatest(struct weir_arena *arena, bool is_least, uin
     if (weir_function_resolve(is_least ? "<" : ">", 2, pair, &is_better, error) != WEIR_OK) {
         return WEIR_ERROR;
     }
-    *out = weir_expr_fold(arena, weir_expr_new_with(arena,
-                                                    is_least ? WEIR_EXPR_LEAST : WEIR_EXPR_GREATEST,
-                                                    is_better, &type, arg_count, unified));
+    *out = weir_expr_fold(arena,
+                          weir_expr_new_with(arena, is_least ? WEIR_EXPR_LEAST : WEIR_EXPR_GREATEST,
+                                             is_better, &type, arg_count, unified));
     return WEIR_OK;
 }
 

@@ -153,9 +153,8 @@ static enum weir_status refuse_cast(const struct weir_expr *expr, const struct w
     if (context != WEIR_CAST_EXPLICIT && expr->type.kind != WEIR_TYPE_COMPOSITE &&
         weir_cast_find((enum weir_arg)expr->type.kind, (enum weir_arg)type->kind,
                        WEIR_CAST_EXPLICIT) != NULL) {
-        return weir_expr_refuse(error,
-                                "type %s is not cast to %s on its own: write CAST(… AS %s)", from,
-                                to, to);
+        return weir_expr_refuse(error, "type %s is not cast to %s on its own: write CAST(… AS %s)",
+                                from, to, to);
     }
     return weir_expr_refuse(error, "cannot cast type %s to %s", from, to);
 }
@@ -192,10 +191,9 @@ enum weir_status weir_expr_cast(struct weir_arena *arena, struct weir_expr *expr
     }
     struct weir_type plain = *type;
     plain.modifier = -1;
-    struct weir_expr *node =
-        found->function.kernel == NULL
-            ? weir_expr_new(arena, WEIR_EXPR_RELABEL, &plain, 1, &expr)
-            : weir_expr_call_of(arena, &found->function, &plain, 1, &expr);
+    struct weir_expr *node = found->function.kernel == NULL
+                                 ? weir_expr_new(arena, WEIR_EXPR_RELABEL, &plain, 1, &expr)
+                                 : weir_expr_call_of(arena, &found->function, &plain, 1, &expr);
     node->is_assignment = context == WEIR_CAST_ASSIGNMENT;
     node->is_cast_implicit = context != WEIR_CAST_EXPLICIT;
     node = weir_expr_fold(arena, node);

@@ -17,8 +17,8 @@ const struct weir_type *weir_expr_type(const struct weir_expr *expr);
 bool weir_expr_is_unknown(const struct weir_expr *expr);
 
 // Column idx of the input batch.
-struct weir_expr *weir_expr_column(struct weir_arena *arena, uint32_t column_idx,
-                                   const char *name, const struct weir_type *type);
+struct weir_expr *weir_expr_column(struct weir_arena *arena, uint32_t column_idx, const char *name,
+                                   const struct weir_type *type);
 // Field of a composite.
 struct weir_expr *weir_expr_field(struct weir_arena *arena, struct weir_expr *composite,
                                   uint32_t field_idx);
@@ -105,9 +105,9 @@ enum weir_status weir_expr_in(struct weir_arena *arena, struct weir_expr *a, uin
                               struct weir_expr **items, bool is_negated, struct weir_expr **out,
                               struct weir_error *error);
 
-// The common type of several expressions as CASE, UNION and VALUES choose it (unknown literals count
-// as text when nothing else is there). construct: for the message ("UNION types integer and text
-// cannot be matched"). The caller casts with WEIR_CAST_IMPLICIT.
+// The common type of several expressions as CASE, UNION and VALUES choose it (unknown literals
+// count as text when nothing else is there). construct: for the message ("UNION types integer and
+// text cannot be matched"). The caller casts with WEIR_CAST_IMPLICIT.
 enum weir_status weir_expr_common_type(const char *construct, uint32_t expr_count,
                                        struct weir_expr *const *exprs, struct weir_type *type,
                                        struct weir_error *error);
@@ -126,16 +126,16 @@ void weir_expr_walk(const struct weir_expr *expr,
 int32_t weir_expr_column_idx(const struct weir_expr *expr);
 // For a field node: its composite and its field idx; NULL otherwise.
 const struct weir_expr *weir_expr_field_of(const struct weir_expr *expr, uint32_t *field_idx);
-// The value is the same for every row and every run (it was folded, or it would have been but for an
-// error that stays one of the rows: 1 / 0).
+// The value is the same for every row and every run (it was folded, or it would have been but for
+// an error that stays one of the rows: 1 / 0).
 bool weir_expr_is_constant(const struct weir_expr *expr);
 // Something in the tree reads batch->records (kafka_offset(), …) or the barrier's time (now()).
 bool weir_expr_needs_record(const struct weir_expr *expr);
 bool weir_expr_needs_now(const struct weir_expr *expr);
-// A copy in which replace(node) stands for every node for which it does not give NULL (what it gives
-// is taken as it is); the other nodes are copied with their arguments remapped. Replacements must
-// have the type of what they replace: for pruned columns build new ones with weir_expr_column and
-// weir_expr_field.
+// A copy in which replace(node) stands for every node for which it does not give NULL (what it
+// gives is taken as it is); the other nodes are copied with their arguments remapped. Replacements
+// must have the type of what they replace: for pruned columns build new ones with weir_expr_column
+// and weir_expr_field.
 struct weir_expr *weir_expr_remap(struct weir_arena *arena, const struct weir_expr *expr,
                                   struct weir_expr *(*replace)(struct weir_arena *arena,
                                                                const struct weir_expr *node,

@@ -5,9 +5,9 @@
 #include <ctype.h>
 
 static const struct weir_function_table *const TABLES[] = {
-    &weir_functions_integer, &weir_functions_float,     &weir_functions_numeric,
-    &weir_functions_compare, &weir_functions_text,      &weir_functions_text_form,
-    &weir_functions_like,    &weir_functions_time,      &weir_functions_json,
+    &weir_functions_integer, &weir_functions_float, &weir_functions_numeric,
+    &weir_functions_compare, &weir_functions_text,  &weir_functions_text_form,
+    &weir_functions_like,    &weir_functions_time,  &weir_functions_json,
     &weir_functions_record,
 };
 

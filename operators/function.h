@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions and operators that expressions can call: one table a kernel file, all of them listed
-// in function.c, and PostgreSQL's choice among overloads (resolve.c). Private to operators/.
+// The functions and operators that expressions can call: one table a kernel file, all of them
+// listed in function.c, and PostgreSQL's choice among overloads (resolve.c). Private to operators/.
 // Tables are constant; a row is one overload. Thread: any.
 #ifndef WEIR_OPERATORS_FUNCTION_H
 #define WEIR_OPERATORS_FUNCTION_H
@@ -63,8 +63,8 @@ struct weir_function {
     uint8_t arg_count;
     uint8_t args[WEIR_FUNCTION_ARGS_MAX]; // enum weir_arg
     uint8_t result;                       // enum weir_arg
-    // When not 0: all arguments are cast to this type before the kernel sees them (smallint + bigint
-    // is computed in bigint).
+    // When not 0: all arguments are cast to this type before the kernel sees them (smallint +
+    // bigint is computed in bigint).
     uint8_t computed_in;
     uint8_t flags;
     weir_kernel_fn kernel; // NULL: PostgreSQL has it, weir does not yet
@@ -127,7 +127,7 @@ extern const struct weir_cast_table weir_casts_json;
 extern const struct weir_cast_table weir_casts_text; // from and to text, by input and output
 
 // By modifier, same kind before and after.
-extern const struct weir_function weir_numeric_modifier_function;    // rounds, checks
+extern const struct weir_function weir_numeric_modifier_function;   // rounds, checks
 extern const struct weir_function weir_varchar_assignment_function; // refuses what is too long
 extern const struct weir_function weir_varchar_explicit_function;   // cuts
 // The output function of any type as text (boolean: t, f).

@@ -5,7 +5,8 @@
 //
 // Invariants
 //   1. A kernel writes out->data[row] for the rows it was given and for no other.
-//   2. It marks a row that fails (weir_kernel_fail) or that has no result (weir_kernel_set_null) and
+//   2. It marks a row that fails (weir_kernel_fail) or that has no result (weir_kernel_set_null)
+//   and
 //      goes on with the next one; what it wrote there is never read.
 //   3. Memory of results comes from the batch's arena (weir_kernel_text) or from the arguments.
 #ifndef WEIR_OPERATORS_KERNEL_H
@@ -34,7 +35,7 @@ static inline bool weir_vector_is_valid(const struct weir_vector *vector, uint32
 struct weir_kernel {
     struct weir_eval *eval;
     const struct weir_batch *batch;
-    struct weir_arena *arena; // the batch's
+    struct weir_arena *arena;     // the batch's
     const struct weir_type *type; // of the result, with its modifier
     uint32_t arg_count;
     const struct weir_vector *args;
@@ -129,9 +130,9 @@ enum { WEIR_TEXT_RESULT_BYTES_MAX = 64 << 20 };
         const uint32_t a_mask = kernel->args[0].row_mask;                                          \
         const uint32_t b_mask = kernel->args[1].row_mask;                                          \
         const uint32_t c_mask = kernel->args[2].row_mask;                                          \
-        WEIR_KERNEL_EACH(kernel, row,                                                              \
-                         out[row] = function(kernel, row, a[row & a_mask], b[row & b_mask],        \
-                                             c[row & c_mask]));                                    \
+        WEIR_KERNEL_EACH(                                                                          \
+            kernel, row,                                                                           \
+            out[row] = function(kernel, row, a[row & a_mask], b[row & b_mask], c[row & c_mask]));  \
     }
 
 #define WEIR_KERNEL_4(name, out_type, a_type, b_type, c_type, d_type, function)                    \

@@ -78,12 +78,10 @@ WEIR_KERNEL_1(kernel_fit, struct weir_view, struct weir_view, fit)
 WEIR_KERNEL_1(kernel_cut, struct weir_view, struct weir_view, cut)
 
 #define VARCHAR_LENGTH(the_kernel)                                                                 \
-    {.name = "varchar",                                                                            \
-     .arg_count = 1,                                                                               \
-     .args = {WEIR_ARG_VARCHAR},                                                                   \
-     .result = WEIR_ARG_VARCHAR,                                                                   \
-     .flags = WEIR_FUNCTION_CAST,                                                                  \
-     .kernel = the_kernel}
+    {                                                                                              \
+        .name = "varchar", .arg_count = 1, .args = {WEIR_ARG_VARCHAR}, .result = WEIR_ARG_VARCHAR, \
+        .flags = WEIR_FUNCTION_CAST, .kernel = the_kernel                                          \
+    }
 
 const struct weir_function weir_varchar_assignment_function = VARCHAR_LENGTH(kernel_fit);
 const struct weir_function weir_varchar_explicit_function = VARCHAR_LENGTH(kernel_cut);
@@ -91,13 +89,16 @@ const struct weir_function weir_varchar_explicit_function = VARCHAR_LENGTH(kerne
 // --- table -----------------------------------------------------------------------------------
 
 #define CAST(from, to, the_context, the_kernel)                                                    \
-    {.context = WEIR_CAST_##the_context,                                                           \
-     .function = {.name = "cast",                                                                  \
-                  .arg_count = 1,                                                                  \
-                  .args = {WEIR_ARG_##from},                                                       \
-                  .result = WEIR_ARG_##to,                                                         \
-                  .flags = WEIR_FUNCTION_CAST,                                                     \
-                  .kernel = the_kernel}}
+    {                                                                                              \
+        .context = WEIR_CAST_##the_context, .function = {                                          \
+            .name = "cast",                                                                        \
+            .arg_count = 1,                                                                        \
+            .args = {WEIR_ARG_##from},                                                             \
+            .result = WEIR_ARG_##to,                                                               \
+            .flags = WEIR_FUNCTION_CAST,                                                           \
+            .kernel = the_kernel                                                                   \
+        }                                                                                          \
+    }
 #define BOTH_WAYS(type)                                                                            \
     CAST(type, TEXT, ASSIGNMENT, kernel_output), CAST(type, VARCHAR, ASSIGNMENT, kernel_output),   \
         CAST(TEXT, type, EXPLICIT, kernel_input), CAST(VARCHAR, type, EXPLICIT, kernel_input)

@@ -95,13 +95,11 @@ DEFINE_OPERATOR(greater_equal, view, struct weir_view, struct weir_view, order_v
 // --- table -----------------------------------------------------------------------------------
 
 #define ROW(symbol, type_a, type_b, computed, the_flags, the_kernel)                               \
-    {.name = symbol,                                                                               \
-     .arg_count = 2,                                                                               \
-     .args = {WEIR_ARG_##type_a, WEIR_ARG_##type_b},                                               \
-     .result = WEIR_ARG_BOOLEAN,                                                                   \
-     .computed_in = computed,                                                                      \
-     .flags = the_flags,                                                                           \
-     .kernel = the_kernel}
+    {                                                                                              \
+        .name = symbol, .arg_count = 2, .args = {WEIR_ARG_##type_a, WEIR_ARG_##type_b},            \
+        .result = WEIR_ARG_BOOLEAN, .computed_in = computed, .flags = the_flags,                   \
+        .kernel = the_kernel                                                                       \
+    }
 #define SIX(type_a, type_b, computed, the_flags, suffix)                                           \
     ROW("=", type_a, type_b, computed, the_flags, kernel_equal_##suffix),                          \
         ROW("<>", type_a, type_b, computed, the_flags, kernel_unequal_##suffix),                   \

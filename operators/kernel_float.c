@@ -126,8 +126,9 @@ static bool can_take_logarithm(struct weir_kernel *kernel, uint32_t row, double 
     if (a > 0 || isnan(a)) {
         return true;
     }
-    weir_kernel_fail(kernel, row, a == 0 ? "cannot take logarithm of zero"
-                                         : "cannot take logarithm of a negative number");
+    weir_kernel_fail(kernel, row,
+                     a == 0 ? "cannot take logarithm of zero"
+                            : "cannot take logarithm of a negative number");
     return false;
 }
 
@@ -151,8 +152,9 @@ static double power(struct weir_kernel *kernel, uint32_t row, double a, double b
         return 0;
     }
     if (a < 0 && !isinf(b) && floor(b) != b) {
-        weir_kernel_fail(kernel, row, "a negative number raised to a non-integer power yields a "
-                                      "complex result");
+        weir_kernel_fail(kernel, row,
+                         "a negative number raised to a non-integer power yields a "
+                         "complex result");
         return 0;
     }
     double result = pow(a, b);
@@ -176,19 +178,15 @@ WEIR_KERNEL_2(kernel_power, double, double, double, power)
 // --- table -----------------------------------------------------------------------------------
 
 #define TWO(symbol, type_a, type_b, type, the_kernel)                                              \
-    {.name = symbol,                                                                               \
-     .arg_count = 2,                                                                               \
-     .args = {WEIR_ARG_##type_a, WEIR_ARG_##type_b},                                               \
-     .result = WEIR_ARG_##type,                                                                    \
-     .computed_in = WEIR_ARG_##type,                                                               \
-     .kernel = the_kernel}
+    {                                                                                              \
+        .name = symbol, .arg_count = 2, .args = {WEIR_ARG_##type_a, WEIR_ARG_##type_b},            \
+        .result = WEIR_ARG_##type, .computed_in = WEIR_ARG_##type, .kernel = the_kernel            \
+    }
 #define ONE(symbol, type, the_kernel, the_flags)                                                   \
-    {.name = symbol,                                                                               \
-     .arg_count = 1,                                                                               \
-     .args = {WEIR_ARG_##type},                                                                    \
-     .result = WEIR_ARG_##type,                                                                    \
-     .flags = the_flags,                                                                           \
-     .kernel = the_kernel}
+    {                                                                                              \
+        .name = symbol, .arg_count = 1, .args = {WEIR_ARG_##type}, .result = WEIR_ARG_##type,      \
+        .flags = the_flags, .kernel = the_kernel                                                   \
+    }
 #define ARITHMETIC(symbol, verb)                                                                   \
     TWO(symbol, REAL, REAL, REAL, kernel_##verb##_f32),                                            \
         TWO(symbol, DOUBLE, DOUBLE, DOUBLE, kernel_##verb##_f64),                                  \

@@ -133,7 +133,8 @@ WEIR_KERNEL_2(kernel_modulo_i16, int16_t, int16_t, int16_t, modulo_i16)
 WEIR_KERNEL_2(kernel_modulo_i32, int32_t, int32_t, int32_t, modulo_i32)
 WEIR_KERNEL_2(kernel_modulo_i64, int64_t, int64_t, int64_t, modulo_i64)
 
-// --- shifts: by the number modulo the width, as the processors do that PostgreSQL runs on ---------
+// --- shifts: by the number modulo the width, as the processors do that PostgreSQL runs on
+// ---------
 
 #define DEFINE_SHIFTS(width, c_type, unsigned_type, mask)                                          \
     static inline c_type shift_left_##width(struct weir_kernel *kernel, uint32_t row, c_type a,    \
@@ -160,33 +161,25 @@ DEFINE_SHIFTS(i64, int64_t, uint64_t, 63)
 // --- table -----------------------------------------------------------------------------------
 
 #define SAME(symbol, type, the_kernel, the_flags)                                                  \
-    {.name = symbol,                                                                               \
-     .arg_count = 2,                                                                               \
-     .args = {WEIR_ARG_##type, WEIR_ARG_##type},                                                   \
-     .result = WEIR_ARG_##type,                                                                    \
-     .flags = the_flags,                                                                           \
-     .kernel = the_kernel}
+    {                                                                                              \
+        .name = symbol, .arg_count = 2, .args = {WEIR_ARG_##type, WEIR_ARG_##type},                \
+        .result = WEIR_ARG_##type, .flags = the_flags, .kernel = the_kernel                        \
+    }
 #define MIXED(symbol, type_a, type_b, type, the_kernel)                                            \
-    {.name = symbol,                                                                               \
-     .arg_count = 2,                                                                               \
-     .args = {WEIR_ARG_##type_a, WEIR_ARG_##type_b},                                               \
-     .result = WEIR_ARG_##type,                                                                    \
-     .computed_in = WEIR_ARG_##type,                                                               \
-     .kernel = the_kernel}
+    {                                                                                              \
+        .name = symbol, .arg_count = 2, .args = {WEIR_ARG_##type_a, WEIR_ARG_##type_b},            \
+        .result = WEIR_ARG_##type, .computed_in = WEIR_ARG_##type, .kernel = the_kernel            \
+    }
 #define ONE(symbol, type, the_kernel, the_flags)                                                   \
-    {.name = symbol,                                                                               \
-     .arg_count = 1,                                                                               \
-     .args = {WEIR_ARG_##type},                                                                    \
-     .result = WEIR_ARG_##type,                                                                    \
-     .flags = the_flags,                                                                           \
-     .kernel = the_kernel}
+    {                                                                                              \
+        .name = symbol, .arg_count = 1, .args = {WEIR_ARG_##type}, .result = WEIR_ARG_##type,      \
+        .flags = the_flags, .kernel = the_kernel                                                   \
+    }
 #define SHIFT(symbol, type, the_kernel)                                                            \
-    {.name = symbol,                                                                               \
-     .arg_count = 2,                                                                               \
-     .args = {WEIR_ARG_##type, WEIR_ARG_INTEGER},                                                  \
-     .result = WEIR_ARG_##type,                                                                    \
-     .flags = WEIR_FUNCTION_TOTAL,                                                                 \
-     .kernel = the_kernel}
+    {                                                                                              \
+        .name = symbol, .arg_count = 2, .args = {WEIR_ARG_##type, WEIR_ARG_INTEGER},               \
+        .result = WEIR_ARG_##type, .flags = WEIR_FUNCTION_TOTAL, .kernel = the_kernel              \
+    }
 
 // All pairs of the three widths.
 #define ARITHMETIC(symbol, verb)                                                                   \

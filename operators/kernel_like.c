@@ -130,8 +130,8 @@ static inline bool match_shape(enum shape shape, struct weir_view text, struct w
                memcmp(text.data + text.size_bytes - literal.size_bytes, literal.data,
                       literal.size_bytes) == 0;
     case SHAPE_CONTAINS:
-        return literal.size_bytes == 0 || memmem(text.data, text.size_bytes, literal.data,
-                                                 literal.size_bytes) != NULL;
+        return literal.size_bytes == 0 ||
+               memmem(text.data, text.size_bytes, literal.data, literal.size_bytes) != NULL;
     case SHAPE_GENERAL:
         break;
     }
@@ -178,8 +178,9 @@ static void like_all(struct weir_kernel *kernel, const struct like *like)
                                     like->is_negated);
         return;
     }
-    WEIR_KERNEL_EACH(kernel, row, like_row(kernel, row, like, texts[row & text_mask],
-                                           patterns[row & pattern_mask]));
+    WEIR_KERNEL_EACH(
+        kernel, row,
+        like_row(kernel, row, like, texts[row & text_mask], patterns[row & pattern_mask]));
 }
 
 static void kernel_like(struct weir_kernel *kernel)
@@ -255,11 +256,10 @@ WEIR_KERNEL_2(kernel_like_escape, struct weir_view, struct weir_view, struct wei
 // --- table -----------------------------------------------------------------------------------
 
 #define ROW(the_name, type, result_type, the_kernel)                                               \
-    {.name = the_name,                                                                             \
-     .arg_count = 2,                                                                               \
-     .args = {WEIR_ARG_##type, WEIR_ARG_##type},                                                   \
-     .result = WEIR_ARG_##result_type,                                                             \
-     .kernel = the_kernel}
+    {                                                                                              \
+        .name = the_name, .arg_count = 2, .args = {WEIR_ARG_##type, WEIR_ARG_##type},              \
+        .result = WEIR_ARG_##result_type, .kernel = the_kernel                                     \
+    }
 
 static const struct weir_function FUNCTIONS[] = {
     ROW("~~", TEXT, BOOLEAN, kernel_like),

@@ -25,8 +25,7 @@ DEFINE_2(divide, weir_numeric_divide)
 DEFINE_2(modulo, weir_numeric_modulo)
 DEFINE_2(divide_integer, weir_numeric_divide_integer)
 
-#define DEFINE_1(name)                                                                             \
-    WEIR_KERNEL_1(kernel_##name, struct weir_numeric, struct weir_numeric, name)
+#define DEFINE_1(name) WEIR_KERNEL_1(kernel_##name, struct weir_numeric, struct weir_numeric, name)
 
 static struct weir_numeric negate(struct weir_kernel *kernel, uint32_t row, struct weir_numeric a)
 {
@@ -41,8 +40,7 @@ static struct weir_numeric same(struct weir_kernel *kernel, uint32_t row, struct
     return a;
 }
 
-static struct weir_numeric absolute(struct weir_kernel *kernel, uint32_t row,
-                                    struct weir_numeric a)
+static struct weir_numeric absolute(struct weir_kernel *kernel, uint32_t row, struct weir_numeric a)
 {
     (void)row;
     return weir_numeric_absolute(a, kernel->arena);
@@ -55,8 +53,8 @@ static struct weir_numeric sign(struct weir_kernel *kernel, uint32_t row, struct
     return a.kind == WEIR_NUMERIC_NAN ? a : weir_numeric_small(weir_numeric_sign(a), 0);
 }
 
-static struct weir_numeric round_to(struct weir_kernel *kernel, uint32_t row,
-                                    struct weir_numeric a, int32_t digits)
+static struct weir_numeric round_to(struct weir_kernel *kernel, uint32_t row, struct weir_numeric a,
+                                    int32_t digits)
 {
     struct weir_numeric out;
     struct weir_value_error error;
@@ -143,23 +141,20 @@ const struct weir_function weir_numeric_modifier_function = {.name = "numeric",
 // --- table -----------------------------------------------------------------------------------
 
 #define TWO(symbol, the_kernel)                                                                    \
-    {.name = symbol,                                                                               \
-     .arg_count = 2,                                                                               \
-     .args = {WEIR_ARG_NUMERIC, WEIR_ARG_NUMERIC},                                                 \
-     .result = WEIR_ARG_NUMERIC,                                                                   \
-     .kernel = the_kernel}
+    {                                                                                              \
+        .name = symbol, .arg_count = 2, .args = {WEIR_ARG_NUMERIC, WEIR_ARG_NUMERIC},              \
+        .result = WEIR_ARG_NUMERIC, .kernel = the_kernel                                           \
+    }
 #define ONE(symbol, the_kernel)                                                                    \
-    {.name = symbol,                                                                               \
-     .arg_count = 1,                                                                               \
-     .args = {WEIR_ARG_NUMERIC},                                                                   \
-     .result = WEIR_ARG_NUMERIC,                                                                   \
-     .kernel = the_kernel}
+    {                                                                                              \
+        .name = symbol, .arg_count = 1, .args = {WEIR_ARG_NUMERIC}, .result = WEIR_ARG_NUMERIC,    \
+        .kernel = the_kernel                                                                       \
+    }
 #define DIGITS(symbol, the_kernel)                                                                 \
-    {.name = symbol,                                                                               \
-     .arg_count = 2,                                                                               \
-     .args = {WEIR_ARG_NUMERIC, WEIR_ARG_INTEGER},                                                 \
-     .result = WEIR_ARG_NUMERIC,                                                                   \
-     .kernel = the_kernel}
+    {                                                                                              \
+        .name = symbol, .arg_count = 2, .args = {WEIR_ARG_NUMERIC, WEIR_ARG_INTEGER},              \
+        .result = WEIR_ARG_NUMERIC, .kernel = the_kernel                                           \
+    }
 
 static const struct weir_function FUNCTIONS[] = {
     TWO("+", kernel_add),
@@ -178,10 +173,7 @@ static const struct weir_function FUNCTIONS[] = {
     DIGITS("round", kernel_round_to),
     ONE("trunc", kernel_truncate_whole),
     DIGITS("trunc", kernel_truncate_to),
-    {.name = "trunc",
-     .arg_count = 1,
-     .args = {WEIR_ARG_MACADDR},
-     .result = WEIR_ARG_MACADDR},
+    {.name = "trunc", .arg_count = 1, .args = {WEIR_ARG_MACADDR}, .result = WEIR_ARG_MACADDR},
     ONE("ceil", kernel_ceil_numeric),
     ONE("ceiling", kernel_ceil_numeric),
     ONE("floor", kernel_floor_numeric),

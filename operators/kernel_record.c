@@ -97,10 +97,10 @@ static void kernel_now(struct weir_kernel *kernel)
 // --- table -----------------------------------------------------------------------------------
 
 #define RECORD(the_name, type, the_kernel)                                                         \
-    {.name = the_name,                                                                             \
-     .result = WEIR_ARG_##type,                                                                    \
-     .flags = WEIR_FUNCTION_NEEDS_RECORD,                                                          \
-     .kernel = the_kernel}
+    {                                                                                              \
+        .name = the_name, .result = WEIR_ARG_##type, .flags = WEIR_FUNCTION_NEEDS_RECORD,          \
+        .kernel = the_kernel                                                                       \
+    }
 
 static const struct weir_function FUNCTIONS[] = {
     RECORD("kafka_topic", TEXT, kernel_topic),

@@ -383,12 +383,10 @@ static void kernel_concat_ws(struct weir_kernel *kernel)
 // --- table -----------------------------------------------------------------------------------
 
 #define FUNCTION(the_name, type, the_kernel, the_flags, ...)                                       \
-    {.name = the_name,                                                                             \
-     .arg_count = sizeof((uint8_t[]){__VA_ARGS__}),                                                \
-     .args = {__VA_ARGS__},                                                                        \
-     .result = WEIR_ARG_##type,                                                                    \
-     .flags = the_flags,                                                                           \
-     .kernel = the_kernel}
+    {                                                                                              \
+        .name = the_name, .arg_count = sizeof((uint8_t[]){__VA_ARGS__}), .args = {__VA_ARGS__},    \
+        .result = WEIR_ARG_##type, .flags = the_flags, .kernel = the_kernel                        \
+    }
 #define TEXT WEIR_ARG_TEXT
 #define BYTEA WEIR_ARG_BYTEA
 #define INT WEIR_ARG_INTEGER
@@ -442,8 +440,8 @@ static const struct weir_function FUNCTIONS[] = {
     FUNCTION("||", JSONB, NULL, 0, WEIR_ARG_JSONB, WEIR_ARG_JSONB),
     FUNCTION("concat", TEXT, kernel_concat, WEIR_FUNCTION_TAKES_NULL | WEIR_FUNCTION_VARIADIC,
              WEIR_ARG_ANY),
-    FUNCTION("concat_ws", TEXT, kernel_concat_ws,
-             WEIR_FUNCTION_TAKES_NULL | WEIR_FUNCTION_VARIADIC, TEXT, WEIR_ARG_ANY),
+    FUNCTION("concat_ws", TEXT, kernel_concat_ws, WEIR_FUNCTION_TAKES_NULL | WEIR_FUNCTION_VARIADIC,
+             TEXT, WEIR_ARG_ANY),
 };
 
 const struct weir_function_table weir_functions_text = {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Text functions that make new text: upper, lower, initcap, pad, repeat, reverse, replace,
-// translate, overlay, chr. Case follows Unicode's simple mappings (utf8proc): one character for one.
-// Thread: the task's.
+// translate, overlay, chr. Case follows Unicode's simple mappings (utf8proc): one character for
+// one. Thread: the task's.
 #include "operators/function.h"
 #include "operators/text.h"
 #include "operators/utf8.h"
@@ -263,8 +263,8 @@ static struct weir_view replace(struct weir_kernel *kernel, uint32_t row, struct
 }
 
 // The character of `to` at the place that `character` has in `from`; false: it is not in `from`.
-static bool find_translation(struct weir_view character, struct weir_view from,
-                             struct weir_view to, struct weir_view *translation)
+static bool find_translation(struct weir_view character, struct weir_view from, struct weir_view to,
+                             struct weir_view *translation)
 {
     const char *to_at = to.data;
     for (const char *at = from.data; at < view_end(from);) {
@@ -315,8 +315,8 @@ static struct weir_view overlay_count(struct weir_kernel *kernel, uint32_t row,
     const char *end = view_end(text);
     const char *head_end = weir_utf8_skip(text.data, end, (uint64_t)start - 1);
     const char *tail = weir_utf8_skip(text.data, end, behind > 1 ? (uint64_t)behind - 1 : 0);
-    uint64_t size_bytes = (uint64_t)(head_end - text.data) + part.size_bytes +
-                          (uint64_t)(end - tail);
+    uint64_t size_bytes =
+        (uint64_t)(head_end - text.data) + part.size_bytes + (uint64_t)(end - tail);
     char *laid = weir_kernel_text(kernel, size_bytes);
     append(append(append(laid, view_between(text.data, head_end)), part), view_between(tail, end));
     return (struct weir_view){.data = laid, .size_bytes = size_bytes};
@@ -369,11 +369,10 @@ WEIR_KERNEL_1(kernel_chr, struct weir_view, int32_t, chr)
 // --- table -----------------------------------------------------------------------------------
 
 #define FUNCTION(the_name, type, the_kernel, ...)                                                  \
-    {.name = the_name,                                                                             \
-     .arg_count = sizeof((uint8_t[]){__VA_ARGS__}),                                                \
-     .args = {__VA_ARGS__},                                                                        \
-     .result = WEIR_ARG_##type,                                                                    \
-     .kernel = the_kernel}
+    {                                                                                              \
+        .name = the_name, .arg_count = sizeof((uint8_t[]){__VA_ARGS__}), .args = {__VA_ARGS__},    \
+        .result = WEIR_ARG_##type, .kernel = the_kernel                                            \
+    }
 #define TEXT WEIR_ARG_TEXT
 #define BYTEA WEIR_ARG_BYTEA
 #define INT WEIR_ARG_INTEGER

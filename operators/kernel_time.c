@@ -64,8 +64,8 @@ static int32_t make_date(struct weir_kernel *kernel, uint32_t row, int32_t year,
     }
     int64_t days = weir_days_from_civil(astronomical, month, day);
     if (days < WEIR_DATE_MIN_DAYS || days >= WEIR_DATE_END_DAYS) {
-        weir_kernel_fail_format(kernel, row, "date out of range: %d-%02d-%02d", astronomical,
-                                month, day);
+        weir_kernel_fail_format(kernel, row, "date out of range: %d-%02d-%02d", astronomical, month,
+                                day);
         return 0;
     }
     return (int32_t)days;
@@ -201,9 +201,8 @@ static void extract_date_row(struct weir_kernel *kernel, uint32_t row, struct fi
     const struct weir_vector *dates = &kernel->args[1];
     bool is_null = false;
     if (field_of(reader, kernel, row)) {
-        kernel->out->numeric[row] =
-            weir_date_extract(reader->field, dates->column.i32[row & dates->row_mask], &is_null,
-                              kernel->arena);
+        kernel->out->numeric[row] = weir_date_extract(
+            reader->field, dates->column.i32[row & dates->row_mask], &is_null, kernel->arena);
     }
     if (is_null) {
         weir_kernel_set_null(kernel, row);
@@ -215,9 +214,8 @@ static void extract_time_row(struct weir_kernel *kernel, uint32_t row, struct fi
     const struct weir_vector *times = &kernel->args[1];
     bool is_null = false;
     if (field_of(reader, kernel, row)) {
-        kernel->out->numeric[row] =
-            weir_timestamp_extract(reader->field, times->column.i64[row & times->row_mask],
-                                   &is_null, kernel->arena);
+        kernel->out->numeric[row] = weir_timestamp_extract(
+            reader->field, times->column.i64[row & times->row_mask], &is_null, kernel->arena);
     }
     if (is_null) {
         weir_kernel_set_null(kernel, row);
@@ -322,8 +320,8 @@ static bool check_unit(const struct weir_function *function, struct weir_expr *c
 
 static bool read_zone(struct weir_view name, struct weir_value_error *error)
 {
-    static const char *const NAMES[] = {"utc", "gmt", "z", "etc/utc", "etc/gmt", "zulu",
-                                        "universal"};
+    static const char *const NAMES[] = {"utc",     "gmt",  "z",        "etc/utc",
+                                        "etc/gmt", "zulu", "universal"};
     for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++) {
         if (strlen(NAMES[i]) == name.size_bytes &&
             strncasecmp(NAMES[i], name.data, name.size_bytes) == 0) {
@@ -377,13 +375,16 @@ WEIR_KERNEL_1(kernel_date_to_time, int64_t, int32_t, date_to_time)
 WEIR_KERNEL_1(kernel_time_to_date, int32_t, int64_t, time_to_date)
 
 #define CAST(from, to, the_context, the_kernel)                                                    \
-    {.context = WEIR_CAST_##the_context,                                                           \
-     .function = {.name = "cast",                                                                  \
-                  .arg_count = 1,                                                                  \
-                  .args = {WEIR_ARG_##from},                                                       \
-                  .result = WEIR_ARG_##to,                                                         \
-                  .flags = WEIR_FUNCTION_CAST,                                                     \
-                  .kernel = the_kernel}}
+    {                                                                                              \
+        .context = WEIR_CAST_##the_context, .function = {                                          \
+            .name = "cast",                                                                        \
+            .arg_count = 1,                                                                        \
+            .args = {WEIR_ARG_##from},                                                             \
+            .result = WEIR_ARG_##to,                                                               \
+            .flags = WEIR_FUNCTION_CAST,                                                           \
+            .kernel = the_kernel                                                                   \
+        }                                                                                          \
+    }
 
 static const struct weir_cast CASTS[] = {
     CAST(DATE, TIMESTAMP, IMPLICIT, kernel_date_to_time),
@@ -400,12 +401,10 @@ const struct weir_cast_table weir_casts_time = {.casts = CASTS,
 // --- table -----------------------------------------------------------------------------------
 
 #define FUNCTION(the_name, type, the_kernel, the_check, ...)                                       \
-    {.name = the_name,                                                                             \
-     .arg_count = sizeof((uint8_t[]){__VA_ARGS__}),                                                \
-     .args = {__VA_ARGS__},                                                                        \
-     .result = WEIR_ARG_##type,                                                                    \
-     .kernel = the_kernel,                                                                         \
-     .check = the_check}
+    {                                                                                              \
+        .name = the_name, .arg_count = sizeof((uint8_t[]){__VA_ARGS__}), .args = {__VA_ARGS__},    \
+        .result = WEIR_ARG_##type, .kernel = the_kernel, .check = the_check                        \
+    }
 #define TEXT WEIR_ARG_TEXT
 #define INT WEIR_ARG_INTEGER
 #define DATE WEIR_ARG_DATE

@@ -31,7 +31,7 @@ struct weir_expr {
     bool is_unknown;
     bool is_cast_implicit; // a cast that nobody wrote: not printed
     bool is_assignment;    // an assignment cast: its errors are those of the column written to
-    bool is_total; // cheap and never fails: may be computed for rows that do not ask for it
+    bool is_total;         // cheap and never fails: may be computed for rows that do not ask for it
     bool needs_now;
     bool needs_record;
     enum weir_test test;

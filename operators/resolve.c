@@ -81,8 +81,8 @@ static void keep_coercible(struct candidates *all)
     for (uint32_t i = 0; i < all->count; i++) {
         bool is_kept = true;
         for (uint32_t k = 0; k < all->arg_count; k++) {
-            is_kept = is_kept &&
-                      weir_arg_is_coercible(all->args[k], declared(all->functions[i], k));
+            is_kept =
+                is_kept && weir_arg_is_coercible(all->args[k], declared(all->functions[i], k));
         }
         if (is_kept) {
             all->functions[count++] = all->functions[i];
@@ -350,7 +350,8 @@ enum weir_status weir_function_resolve(const char *name, uint32_t arg_count,
                                        struct weir_error *error)
 {
     if (arg_count > ARGS_MAX) {
-        return weir_expr_refuse(error, "cannot pass more than %d arguments to a function", ARGS_MAX);
+        return weir_expr_refuse(error, "cannot pass more than %d arguments to a function",
+                                ARGS_MAX);
     }
     struct candidates all = {.name = name, .arg_count = arg_count};
     for (uint32_t i = 0; i < arg_count; i++) {
@@ -364,10 +365,9 @@ enum weir_status weir_function_resolve(const char *name, uint32_t arg_count,
     if ((*function)->kernel == NULL) {
         struct weir_buffer text = {0};
         weir_function_signature(*function, &text);
-        enum weir_status status =
-            weir_expr_refuse(error, "%s %s is not supported yet",
-                             weir_function_is_operator(name) ? "operator" : "function",
-                             weir_buffer_text(&text));
+        enum weir_status status = weir_expr_refuse(
+            error, "%s %s is not supported yet",
+            weir_function_is_operator(name) ? "operator" : "function", weir_buffer_text(&text));
         weir_buffer_deinit(&text);
         return status;
     }

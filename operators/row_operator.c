@@ -20,8 +20,7 @@ void weir_row_operator_deinit(struct weir_row_operator *row_operator)
 
 enum weir_status weir_row_operator_barrier(struct weir_operator *op,
                                            const struct weir_barrier *barrier,
-                                           struct weir_snapshot *snapshot,
-                                           struct weir_error *error)
+                                           struct weir_snapshot *snapshot, struct weir_error *error)
 {
     (void)snapshot;
     (void)error;
@@ -48,15 +47,13 @@ enum weir_status weir_row_operator_report(struct weir_row_operator *row_operator
     struct weir_buffer json = {0};
     weir_json_append_row(&json, batch->schema, batch->columns, row);
     row_error.row_json = (struct weir_view){.data = json.data, .size_bytes = json.size_bytes};
-    enum weir_status status =
-        weir_row_error_report(row_operator->op.row_errors, &row_error, error);
+    enum weir_status status = weir_row_error_report(row_operator->op.row_errors, &row_error, error);
     weir_buffer_deinit(&json);
     return status;
 }
 
 enum weir_status weir_row_operator_drop_failed(struct weir_row_operator *row_operator,
-                                               struct weir_batch *batch,
-                                               struct weir_error *error)
+                                               struct weir_batch *batch, struct weir_error *error)
 {
     uint32_t error_count = weir_eval_error_count(row_operator->eval);
     if (error_count == 0) {
@@ -78,9 +75,8 @@ enum weir_status weir_row_operator_drop_failed(struct weir_row_operator *row_ope
             rows[count++] = (uint16_t)row;
             continue;
         }
-        enum weir_row_error_reason reason = by_row[row]->is_constraint
-                                                ? WEIR_ROW_ERROR_CONSTRAINT
-                                                : WEIR_ROW_ERROR_EXPRESSION;
+        enum weir_row_error_reason reason =
+            by_row[row]->is_constraint ? WEIR_ROW_ERROR_CONSTRAINT : WEIR_ROW_ERROR_EXPRESSION;
         if (weir_row_operator_report(row_operator, batch, row, reason, by_row[row]->message,
                                      error) != WEIR_OK) {
             return WEIR_ERROR;

@@ -34,8 +34,7 @@ static inline struct weir_selection weir_batch_selection(const struct weir_batch
 // Reports the rows that the evaluation had errors for and takes them out of the batch's selection
 // (a copy of the operator's own; the array is made anew in the arena).
 enum weir_status weir_row_operator_drop_failed(struct weir_row_operator *row_operator,
-                                               struct weir_batch *batch,
-                                               struct weir_error *error);
+                                               struct weir_batch *batch, struct weir_error *error);
 
 // Reports one row.
 enum weir_status weir_row_operator_report(struct weir_row_operator *row_operator,

@@ -31,8 +31,8 @@ const struct weir_expr *weir_expr_field_of(const struct weir_expr *expr, uint32_
 static void note_varying(const struct weir_expr *expr, void *context)
 {
     bool *is_varying = context;
-    *is_varying = *is_varying || expr->kind == WEIR_EXPR_COLUMN || expr->needs_now ||
-                  expr->needs_record;
+    *is_varying =
+        *is_varying || expr->kind == WEIR_EXPR_COLUMN || expr->needs_now || expr->needs_record;
 }
 
 bool weir_expr_is_constant(const struct weir_expr *expr)
@@ -75,8 +75,8 @@ static struct weir_expr *remap_call(struct weir_arena *arena, const struct weir_
             continue;
         }
         bool is_item = expr->kind == WEIR_EXPR_IN && expr->args[i]->kind == WEIR_EXPR_CALL;
-        copy->args[i] = remap_call(arena, expr->args[i], is_item ? first : NULL, first_copy,
-                                   replace, context);
+        copy->args[i] =
+            remap_call(arena, expr->args[i], is_item ? first : NULL, first_copy, replace, context);
         if (is_item && copy->args[i]->kind == WEIR_EXPR_CALL) {
             first = expr->args[i]->args[0];
             first_copy = copy->args[i]->args[0];
@@ -230,9 +230,9 @@ static void print_call(const struct weir_expr *expr, struct weir_buffer *out)
 static void print_test(const struct weir_expr *expr, struct weir_buffer *out)
 {
     static const char *const WORDS[] = {
-        [WEIR_TEST_IS_NULL] = "IS NULL",         [WEIR_TEST_IS_NOT_NULL] = "IS NOT NULL",
-        [WEIR_TEST_IS_TRUE] = "IS TRUE",         [WEIR_TEST_IS_NOT_TRUE] = "IS NOT TRUE",
-        [WEIR_TEST_IS_FALSE] = "IS FALSE",       [WEIR_TEST_IS_NOT_FALSE] = "IS NOT FALSE",
+        [WEIR_TEST_IS_NULL] = "IS NULL",   [WEIR_TEST_IS_NOT_NULL] = "IS NOT NULL",
+        [WEIR_TEST_IS_TRUE] = "IS TRUE",   [WEIR_TEST_IS_NOT_TRUE] = "IS NOT TRUE",
+        [WEIR_TEST_IS_FALSE] = "IS FALSE", [WEIR_TEST_IS_NOT_FALSE] = "IS NOT FALSE",
     };
     print(expr->args[0], true, out);
     weir_buffer_printf(out, " %s", WORDS[expr->test]);

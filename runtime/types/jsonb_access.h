@@ -28,8 +28,8 @@ void weir_jsonb_append_key(struct weir_buffer *buffer, struct weir_view key);
 // object -> key. false: no such member, or no object.
 bool weir_jsonb_member(struct weir_view object, struct weir_view quoted_key,
                        struct weir_view *value);
-// array -> idx; negative: from the end. A scalar counts as an array of one. false: out of bounds, or
-// an object.
+// array -> idx; negative: from the end. A scalar counts as an array of one. false: out of bounds,
+// or an object.
 bool weir_jsonb_element(struct weir_view array, int64_t idx, struct weir_view *value);
 
 // Appends what ->> gives: a string without quotes and escapes, anything else as its text. The

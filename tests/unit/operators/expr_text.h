@@ -90,8 +90,8 @@ static inline struct weir_type expr_text_type(const char *name)
     int scale = 0;
     if (name[size] == '(') {
         sscanf(name + size, "(%d,%d)", &precision, &scale);
-        type.modifier = type.kind == WEIR_TYPE_NUMERIC ? weir_numeric_modifier(precision, scale)
-                                                       : precision;
+        type.modifier =
+            type.kind == WEIR_TYPE_NUMERIC ? weir_numeric_modifier(precision, scale) : precision;
     }
     if (type.kind == 0) {
         fprintf(stderr, "no such type: %s\n", name);
@@ -141,9 +141,8 @@ static inline struct weir_expr *expr_text_condition(struct expr_text *text, stru
 {
     struct weir_expr *out = NULL;
     enum weir_status status =
-        text->has_failed
-            ? WEIR_ERROR
-            : weir_expr_condition(text->arena, arg, construct, &out, text->error);
+        text->has_failed ? WEIR_ERROR
+                         : weir_expr_condition(text->arena, arg, construct, &out, text->error);
     return expr_text_check(text, status, out);
 }
 
@@ -153,8 +152,8 @@ static inline struct weir_expr *expr_text_case(struct expr_text *text, uint32_t 
     struct weir_case_branch branches[EXPR_TEXT_ARGS_MAX / 2];
     struct weir_expr *out = NULL;
     for (uint32_t i = 0; i < count / 2; i++) {
-        branches[i] = (struct weir_case_branch){.condition = args[2 * i],
-                                                .result = args[2 * i + 1]};
+        branches[i] =
+            (struct weir_case_branch){.condition = args[2 * i], .result = args[2 * i + 1]};
     }
     struct weir_expr *otherwise = count % 2 == 1 ? args[count - 1] : NULL;
     enum weir_status status =
@@ -188,9 +187,9 @@ static inline struct weir_expr *expr_text_build(struct expr_text *text, const ch
         status = weir_expr_call(arena, name, count, args, &out, error);
     } else if (strcmp(word, "cast") == 0 || strcmp(word, "assign") == 0) {
         struct weir_type type = expr_text_type(name);
-        status = weir_expr_cast(arena, args[0], &type,
-                                word[0] == 'c' ? WEIR_CAST_EXPLICIT : WEIR_CAST_ASSIGNMENT, &out,
-                                error);
+        status =
+            weir_expr_cast(arena, args[0], &type,
+                           word[0] == 'c' ? WEIR_CAST_EXPLICIT : WEIR_CAST_ASSIGNMENT, &out, error);
     } else if (strcmp(word, "and") == 0 || strcmp(word, "or") == 0) {
         const char *construct = word[0] == 'a' ? "AND" : "OR";
         struct weir_expr *a = expr_text_condition(text, args[0], construct);
@@ -231,8 +230,8 @@ static inline struct weir_expr *expr_text_list(struct expr_text *text)
 {
     text->at++;
     const char *word = expr_text_word(text);
-    bool has_name = strcmp(word, "call") == 0 || strcmp(word, "cast") == 0 ||
-                    strcmp(word, "assign") == 0;
+    bool has_name =
+        strcmp(word, "call") == 0 || strcmp(word, "cast") == 0 || strcmp(word, "assign") == 0;
     const char *name = has_name ? expr_text_word(text) : NULL;
     struct weir_expr *args[EXPR_TEXT_ARGS_MAX];
     uint32_t count = 0;
@@ -271,7 +270,8 @@ static struct weir_expr *expr_text_read(struct expr_text *text)
 
 // NULL and *error filled when a constructor refuses. A literal left untyped becomes text, as in a
 // SELECT list.
-static inline struct weir_expr *expr_text_parse(const char *source, const struct weir_schema *schema,
+static inline struct weir_expr *expr_text_parse(const char *source,
+                                                const struct weir_schema *schema,
                                                 struct weir_arena *arena, struct weir_error *error)
 {
     struct expr_text text = {.arena = arena, .schema = schema, .at = source, .error = error};

@@ -251,8 +251,7 @@ class Generator:
         return self.ints("bigint", depth)
 
     def make_integer(self, depth):
-        def text():
-            return self.make("text", depth)
+        def text(): return self.make("text", depth)
         return self.ints("integer", depth) + [
             lambda: f"(call {self.pick(['length', 'octet_length', 'char_length', 'ascii'])} {text()})",
             lambda: f"(call {self.pick(['strpos', 'position'])} {text()} {self.arg('text', depth)})",
@@ -313,8 +312,7 @@ class Generator:
         def a():
             return self.make("text", depth)
 
-        def small():
-            return str(self.random.randrange(-4, 9))
+        def small(): return str(self.random.randrange(-4, 9))
         anything = [kind for _, kind in COLUMNS]
         return [
             lambda: f"(call || {a()} {self.arg('text', depth)})",
@@ -366,8 +364,7 @@ class Generator:
                 items.append("null")
             return f"({self.pick(['in', 'not-in'])} {self.make(kind, depth)} {' '.join(items)})"
 
-        def a():
-            return self.make("boolean", depth)
+        def a(): return self.make("boolean", depth)
         likes = ["~~", "!~~", "~~*", "!~~*"]
         return [
             compare, compare, compare, distinct, among,
@@ -385,16 +382,14 @@ class Generator:
         ]
 
     def make_bytea(self, depth):
-        def a():
-            return self.make("bytea", depth)
+        def a(): return self.make("bytea", depth)
         return [lambda: f"(call || {a()} {self.arg('bytea', depth)})",
                 lambda: f"(call substr {a()} {self.random.randrange(-2, 4)})",
                 lambda: f"(call substring {a()} 1 {self.random.randrange(-1, 4)})",
                 self.cast_from("bytea", ["text"], depth)]
 
     def make_date(self, depth):
-        def a():
-            return self.make("date", depth)
+        def a(): return self.make("date", depth)
         return [lambda: f"(call {self.pick('+-')} {a()} {self.arg('integer', depth)})",
                 # Its right side is evaluated first: with errors in both it shows.
                 lambda: f"(call + {self.column('integer')} {a()})",
@@ -443,14 +438,9 @@ FUNCTIONS_2 = ["round", "mod", "power", "substr", "left", "strpos", "repeat", "s
 
 
 def make_overloads():
-    kinds = [kind for _, kind in COLUMNS[::2]]
-    args = ["$" + name for name, kind in COLUMNS if kind in kinds]
-    seen, firsts = set(), []
-    for name, kind in COLUMNS:
-        if kind not in seen:
-            seen.add(kind)
-            firsts.append("$" + name)
-    args = firsts + ["'1'", "null"]
+    first_of_kind = {kind: "$" + name for name, kind in reversed(COLUMNS)}
+    args = [first_of_kind[kind] for kind in dict.fromkeys(kind for _, kind in COLUMNS)]
+    args += ["'1'", "null"]
     for symbol in OPERATORS:
         for a in args:
             for b in args:
@@ -477,12 +467,12 @@ def make_overloads():
 
 # --- PostgreSQL -------------------------------------------------------------------------------
 
-def escape(text):
-    return text.replace("\\", "\\\\").replace("\t", "\\t").replace("\n", "\\n")
-
-
 def quote(text):
     return "'" + text.replace("'", "''") + "'"
+
+
+def escape(text):
+    return text.replace("\\", "\\\\").replace("\t", "\\t").replace("\n", "\\n")
 
 
 SETUP = """
@@ -581,8 +571,7 @@ def read_back(psql, rows):
 
 
 def write(path, head, lines):
-    with open(path, "w", encoding="utf-8") as out:
-        out.write("\n".join(head + lines) + "\n")
+    open(path, "w", encoding="utf-8").write("\n".join(head + lines) + "\n")
 
 
 def main():
@@ -595,10 +584,8 @@ def main():
     options = parser.parse_args()
     rows = make_rows(1)
     columns = "columns\t" + "\t".join(f"{name}:{kind}" for name, kind in COLUMNS)
-    with open(os.path.join(HERE, "cases.txt"), encoding="utf-8") as cases:
-        prefixes = [line.rstrip("\n") for line in cases if line.strip() and line[0] != "#"]
-    if options.only_random:
-        prefixes = []
+    cases = open(os.path.join(HERE, "cases.txt"), encoding="utf-8").read().split("\n")
+    prefixes = [] if options.only_random else [line for line in cases if line and line[0] != "#"]
     prefixes += make_random(options.seed, options.count)
     head = [columns] + read_back(options.psql, rows)
     write(os.path.join(options.out, "expressions.txt"), head,

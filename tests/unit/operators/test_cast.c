@@ -77,8 +77,7 @@ static void test_cast_refuses_wrong_literals_at_once(void **state)
     struct rows *rows = table();
     refused(rows, "(cast integer 'x')", "invalid input syntax for type integer: \"x\"");
     refused(rows, "(call + $x 'one')", "invalid input syntax for type integer: \"one\"");
-    refused(rows, "(assign \"varchar(2)\" 'abc')",
-            "value too long for type character varying(2)");
+    refused(rows, "(assign \"varchar(2)\" 'abc')", "value too long for type character varying(2)");
     refused(rows, "(cast \"numeric(3,1)\" '100')",
             "numeric field overflow: A field with precision 3, scale 1 must round to an absolute "
             "value less than 10^2.");
@@ -89,8 +88,8 @@ static void test_cast_refuses_wrong_literals_at_once(void **state)
 static void check_type(struct rows *rows, const char *source, const char *expected)
 {
     char name[64];
-    assert_string_equal(
-        weir_type_name(weir_expr_type(rows_expr(rows, source)), name, sizeof name), expected);
+    assert_string_equal(weir_type_name(weir_expr_type(rows_expr(rows, source)), name, sizeof name),
+                        expected);
 }
 
 static void test_cast_types_carry_modifiers(void **state)

@@ -4,13 +4,13 @@
 #include "rows.h"
 
 static const char *const VALUES[] = {
-    "1", "2024-05-01 00:00:00", // fine
-    "0", "2024-05-01 00:00:01", // the expression fails
+    "1",  "2024-05-01 00:00:00", // fine
+    "0",  "2024-05-01 00:00:01", // the expression fails
     NULL, "2024-05-01 00:00:02", // NOT NULL
     "-3", "2024-05-01 00:00:03", // CHECK
-    "5", NULL,                   // no time
-    "6", "infinity",             // no finite time
-    "7", "2024-05-01 00:00:06", // fine
+    "5",  NULL,                  // no time
+    "6",  "infinity",            // no finite time
+    "7",  "2024-05-01 00:00:06", // fine
 };
 
 struct derived {
@@ -98,10 +98,10 @@ static void test_derive_check_is_violated_by_false_only(void **state)
 {
     (void)state;
     struct derived *derived = derived_create("text");
-    derived->checks[0] = (struct weir_derive_check){
-        .not_null_column = -1,
-        .condition = rows_expr(derived->rows, "(call > $x 1)"),
-        .message = "violated"};
+    derived->checks[0] =
+        (struct weir_derive_check){.not_null_column = -1,
+                                   .condition = rows_expr(derived->rows, "(call > $x 1)"),
+                                   .message = "violated"};
     derived->config.expr_count = 0;
     derived->schema.column_count = 2;
     derived->config.check_count = 1;

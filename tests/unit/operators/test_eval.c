@@ -137,8 +137,7 @@ static const struct weir_field PAIR_FIELDS[] = {
     {"a", {.kind = WEIR_TYPE_INTEGER, .modifier = -1}},
     {"b", {.kind = WEIR_TYPE_TEXT, .modifier = -1}},
 };
-static const struct weir_composite PAIR = {
-    .name = "pair", .field_count = 2, .fields = PAIR_FIELDS};
+static const struct weir_composite PAIR = {.name = "pair", .field_count = 2, .fields = PAIR_FIELDS};
 
 // A column p of type pair beside a column c of booleans.
 static struct rows *pairs(void)
@@ -147,14 +146,13 @@ static struct rows *pairs(void)
     static const char *const TEXTS[] = {"(1,one)", "(2,)", "(,)", NULL};
     struct rows *rows = rows_create("c:boolean", 4, FLAGS);
     rows->fields[1] = (struct weir_field){
-        .name = "p",
-        .type = {.kind = WEIR_TYPE_COMPOSITE, .modifier = -1, .composite = &PAIR}};
+        .name = "p", .type = {.kind = WEIR_TYPE_COMPOSITE, .modifier = -1, .composite = &PAIR}};
     rows->schema.column_count = 2;
     weir_column_init(&rows->columns[1], &rows->fields[1].type, 4, true, rows->arena);
     for (uint32_t i = 0; i < 4; i++) {
         if (TEXTS[i] != NULL) {
-            assert_true(weir_text_parse(&rows->columns[1], i, weir_view_of(TEXTS[i]), rows->arena,
-                                        NULL));
+            assert_true(
+                weir_text_parse(&rows->columns[1], i, weir_view_of(TEXTS[i]), rows->arena, NULL));
         }
     }
     return rows;

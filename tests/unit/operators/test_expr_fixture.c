@@ -82,8 +82,8 @@ static void read_columns(struct fixture *fixture, uint32_t count, char **cells)
     for (uint32_t i = 0; i < count; i++) {
         char *colon = strchr(cells[i], ':');
         *colon = '\0';
-        fixture->fields[i] = (struct weir_field){.name = weir_arena_strdup(fixture->arena, cells[i]),
-                                                 .type = expr_text_type(colon + 1)};
+        fixture->fields[i] = (struct weir_field){
+            .name = weir_arena_strdup(fixture->arena, cells[i]), .type = expr_text_type(colon + 1)};
         weir_column_init(&fixture->columns[i], &fixture->fields[i].type, ROWS_MAX, true,
                          fixture->arena);
     }

@@ -6,8 +6,8 @@
 #include "rows.h"
 
 // "a; NULL; !message" for the selected rows.
-static inline void values_append(struct weir_buffer *out, struct rows *rows,
-                                 struct weir_eval *eval, const struct weir_expr *expr)
+static inline void values_append(struct weir_buffer *out, struct rows *rows, struct weir_eval *eval,
+                                 const struct weir_expr *expr)
 {
     struct weir_column column;
     struct weir_selection selection = {.rows = rows->batch.selected,
