@@ -30,6 +30,9 @@ enum {
     FENCED_WAIT_SPREAD_MS = 1000,
     CONTEST_BACKOFF_MS = 100, // two that start at once fence each other: doubling, jittered
     CONTEST_BACKOFF_MAX_MS = 3200,
+    CONSUMER_QUEUE_BYTES_MAX = 16 << 20, // of a handle
+    PRODUCER_QUEUE_BYTES_MAX = 32 << 20,
+    PRODUCER_QUEUE_MESSAGES_MAX = 50000,
 };
 
 struct run {
@@ -54,11 +57,21 @@ static void pause_ms(int64_t ms)
     nanosleep(&wait, NULL);
 }
 
-static enum weir_status create_client(const struct weir_config *config, struct weir_kafka **kafka,
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static enum weir_status create_client(const struct weir_config *config,
+                                      const struct weir_plan *plan, struct weir_kafka **kafka,
                                       struct weir_error *error)
 {
-    // Shares of the budget: a quarter for what is fetched ahead, a quarter for what is being sent.
-    uint32_t consumer_count = config->parallelism;
+    uint32_t consumer_count = 0; // handles: one a source task
+    for (uint32_t i = 0; i < plan->table_count; i++) {
+        consumer_count += plan->tables[i]->is_source ? config->parallelism : 0;
+    }
+    // Shares of the budget: a quarter for what is fetched ahead, a quarter for what is being sent,
+    // and no more than what keeps both busy.
     struct weir_kafka_config client = {
         .group_id = config->job_id,
         .property_count = config->property_count,
@@ -68,9 +81,11 @@ static enum weir_status create_client(const struct weir_config *config, struct w
         .producer_property_count = config->producer_property_count,
         .producer_properties = config->producer_properties,
         .transaction_timeout_ms = config->transaction_timeout_ms,
-        .consumer_queue_bytes_max = config->memory_bytes / 4 / consumer_count,
-        .producer_queue_messages_max = 50000,
-        .producer_queue_bytes_max = config->memory_bytes / 4 / WEIR_HANDLE_COUNT,
+        .consumer_queue_bytes_max =
+            least(config->memory_bytes / 4 / consumer_count, CONSUMER_QUEUE_BYTES_MAX),
+        .producer_queue_messages_max = PRODUCER_QUEUE_MESSAGES_MAX,
+        .producer_queue_bytes_max =
+            least(config->memory_bytes / 4 / WEIR_HANDLE_COUNT, PRODUCER_QUEUE_BYTES_MAX),
     };
     return weir_rdkafka_create(&client, kafka, error);
 }
@@ -94,7 +109,7 @@ static enum weir_status prepare(struct run *run, const struct weir_config *confi
                         &run->context.store, error) != WEIR_OK) {
         return WEIR_ERROR;
     }
-    return create_client(config, &run->context.kafka, error);
+    return create_client(config, run->context.plan, &run->context.kafka, error);
 }
 
 // Everything between two recoveries. The outcome is filled in any case.
