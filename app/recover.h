@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The order of a recovery (docs/recovery.md): look → fence → read → decide → claim. After it this
+// The order of a recovery (docs/commit.md): look → fence → read → decide → claim. After it this
 // process owns the job, every older owner is fenced, and it is known where to read on.
 #ifndef WEIR_APP_RECOVER_H
 #define WEIR_APP_RECOVER_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The four transactional producer handles of an instance. Epoch n belongs to handle n mod 4, a pure
 // function, so that two owners of one job always meet on the same transactional ids and fence each
-// other (design: docs/commit.md).
+// other (docs/commit.md).
 //
 // Threads: weir_handles_producer by any task between the moment its epoch was announced as ready
 // and its commit; everything else by one thread (recovery first, then the committer).

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The recovery decision: from what was found in Kafka and in the checkpoint store to what is done,
-// as one pure function (the table of docs/recovery.md, line by line). It asks nobody, changes
+// as one pure function (the table of docs/commit.md, line by line). It asks nobody, changes
 // nothing and never guesses: what does not fit is refused with the way out.
 #ifndef WEIR_RUNTIME_RECOVERY_H
 #define WEIR_RUNTIME_RECOVERY_H
