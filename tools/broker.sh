@@ -47,8 +47,10 @@ action=$1 dir=$2 port=${3:-}
 
 # The pid alone is not enough: after a crash it may belong to somebody else.
 is_running() {
-    [ -f "$dir/pid" ] && tr '\0' ' ' <"/proc/$(cat "$dir/pid")/cmdline" 2>/dev/null |
-        grep -qF "kafka.Kafka $dir/server.properties"
+    [ -f "$dir/pid" ] || return 1
+    local command
+    command=$(tr '\0' ' ' <"/proc/$(cat "$dir/pid")/cmdline" 2>/dev/null) || return 1
+    [[ $command == *"kafka.Kafka $dir/server.properties"* ]]
 }
 
 is_serving() {

@@ -72,7 +72,7 @@ apt() {
         -o DPkg::Lock::Timeout=300 "$@"
 }
 can_install() {
-    apt-cache policy "$1" 2>/dev/null | grep -q 'Candidate: [^(]'
+    [[ $(apt-cache policy "$1" 2>/dev/null) =~ Candidate:\ [^\(] ]]
 }
 
 apt update
