@@ -17,6 +17,7 @@
 #include "tests/integration/client_util.h"
 
 #include <poll.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -270,34 +271,47 @@ static void test_fetch_reports_offset_that_is_gone_as_error_of_the_partition(voi
     }
 }
 
+// Takes what is there without waiting; the number of records.
+static uint32_t take_all(struct weir_consumer *consumer)
+{
+    struct weir_fetched fetched[64];
+    struct weir_error error;
+    uint32_t record_count = 0;
+    uint32_t count = 0;
+    do {
+        assert_ok(consumer->ops->fetch(consumer, 64, 0, fetched, &count, &error), &error);
+        for (uint32_t i = 0; i < count; i++) {
+            record_count += fetched[i].kind == WEIR_FETCH_RECORD;
+        }
+        consumer->ops->release(consumer);
+    } while (count != 0);
+    return record_count;
+}
+
 static void test_descriptor_wakes_when_records_come_in(void **state)
 {
     (void)state;
     weir_test_topic_create(bootstrap, "wake", 1, NULL);
     struct weir_consumer *consumer = consumer_on("wake", 1, 0);
-    uint32_t count = 0;
     struct position position = {.end = -1};
     read_to_end(consumer, &position, 0);
     int descriptor = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     consumer->ops->wake_on_data(consumer, descriptor);
     struct pollfd wait = {.fd = descriptor, .events = POLLIN};
     const struct weir_test_record record = weir_test_record_of(0, "k", "v");
-    struct weir_error error;
-    for (int round = 0; round < 3; round++) {
-        uint64_t value;
-        struct weir_fetched fetched[64];
-        // Nothing is there: what woke before is read off, and the queue is looked at once more.
-        (void)!read(descriptor, &value, sizeof(value));
-        do {
-            assert_ok(consumer->ops->fetch(consumer, 64, 0, fetched, &count, &error), &error);
-            consumer->ops->release(consumer);
-        } while (count != 0);
+    for (int round = 0; round < 5; round++) {
+        assert_int_equal(take_all(consumer), 0);
         weir_test_produce(bootstrap, "wake", &record, 1);
-        assert_int_equal(poll(&wait, 1, 10000), 1);
-        assert_ok(consumer->ops->fetch(consumer, 64, 1000, fetched, &count, &error), &error);
-        assert_true(count >= 1);
-        assert_int_equal(fetched[0].record.offset, round);
-        consumer->ops->release(consumer);
+        // As a task does: sleep on the descriptor, empty it, then the queue. The end of the
+        // partition wakes too.
+        uint32_t record_count = 0;
+        for (int wakes = 0; record_count == 0 && wakes < 10; wakes++) {
+            uint64_t value;
+            assert_int_equal(poll(&wait, 1, 10000), 1);
+            assert_int_equal(read(descriptor, &value, sizeof(value)), sizeof(value));
+            record_count = take_all(consumer);
+        }
+        assert_int_equal(record_count, 1);
     }
     consumer->ops->destroy(consumer);
     close(descriptor);
@@ -493,6 +507,22 @@ static void test_topic_info_tells_existence_and_partitions(void **state)
         kafka->ops->topic_info(kafka, "made", &info, 5000, &error) == WEIR_OK && info.exists, 5000);
     assert_string_equal(info.name, "made");
     assert_int_equal(info.partition_count, 5);
+    // Topic ids are known to librdkafka from 2.3 on; a topic made anew has another one.
+    int major = 0;
+    int minor = 0;
+    assert_int_equal(sscanf(weir_rdkafka_version(), "%d.%d", &major, &minor), 2);
+    bool has_id = major > 2 || (major == 2 && minor >= 3);
+    assert_int_equal(info.topic_id[0] != '\0', has_id);
+    if (has_id) {
+        struct weir_topic_info again;
+        weir_test_topic_delete(bootstrap, "made");
+        weir_test_topic_create(bootstrap, "made", 2, NULL);
+        WEIR_TEST_WAIT_UNTIL(kafka->ops->topic_info(kafka, "made", &again, 5000, &error) ==
+                                     WEIR_OK &&
+                                 again.partition_count == 2,
+                             5000);
+        assert_string_not_equal(again.topic_id, info.topic_id);
+    }
     assert_int_equal(kafka->ops->create_topic(kafka, "made-3", 1, 3, 5000, &error), WEIR_ERROR);
     assert_int_equal(error.action, WEIR_ACTION_REFUSE); // one broker cannot hold three replicas
     assert_int_equal(kafka->ops->topic_info(kafka, "not/a/topic", &info, 5000, &error), WEIR_ERROR);
