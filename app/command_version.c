@@ -2,6 +2,7 @@
 // `weir version`.
 #include "app/command.h"
 #include "app/exit_code.h"
+#include "runtime/version.h"
 
 static int run(const struct weir_cli *cli, const struct weir_command_line *line)
 {

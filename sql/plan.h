@@ -5,7 +5,9 @@
 #ifndef WEIR_SQL_PLAN_H
 #define WEIR_SQL_PLAN_H
 
+#include "operators/aggregate.h"
 #include "operators/expr.h"
+#include "operators/window.h"
 #include "runtime/batch.h"
 #include "runtime/base/error.h"
 #include "runtime/base/memory.h"
@@ -62,8 +64,12 @@ struct weir_table {
     const struct weir_table_column *columns; // as declared
     enum weir_format format;
     enum weir_format key_format;
-    uint32_t key_column_count; // option `key`: the columns that become the message key of a sink
+    // A PRIMARY KEY makes the table keyed: upserts and tombstones, the key columns in the message
+    // key. Without: option `key`, the columns that become the message key of a sink.
+    bool is_keyed;
+    uint32_t key_column_count;
     const uint32_t *key_columns;
+    const char *late_topic; // NULL: late rows are counted only
     int32_t event_time_column; // -1: the record's timestamp
     int64_t watermark_delay_us; // -1: none given
     int64_t idle_timeout_ms;
@@ -89,6 +95,11 @@ enum weir_plan_kind {
     WEIR_PLAN_FILTER,  // keeps rows for which exprs[0] is true
     WEIR_PLAN_PROJECT, // schema: one column for each of `exprs`
     WEIR_PLAN_SINK,    // writes its input (columns in the table's order) to `table`
+    WEIR_PLAN_WATERMARK, // keeps the time of each partition of `table`; schema of its input
+    WEIR_PLAN_TUMBLE,    // schema: input's columns, then window_start, window_end; `window`
+    WEIR_PLAN_EXCHANGE,  // to the tasks that own key_columns; cuts stages; schema of its input
+    WEIR_PLAN_NORMALIZE, // upserts by key_columns become changes; schema of its input
+    WEIR_PLAN_AGGREGATE, // schema: key_columns, then one column for each of `aggregates`
 };
 
 // A condition over the columns of the node's schema that a row must meet, or be reported with reason
@@ -112,6 +123,13 @@ struct weir_plan_node {
     const struct weir_expr **exprs;
     uint32_t check_count;
     const struct weir_plan_check *checks;
+    uint32_t key_column_count; // EXCHANGE, NORMALIZE, AGGREGATE: of the input's schema
+    const uint32_t *key_columns;
+    bool is_changing; // its rows carry change kinds (what it gives out may be taken back)
+    struct weir_tumble window;           // TUMBLE
+    int32_t window_end_column;           // AGGREGATE: of the input; -1: no window
+    uint32_t aggregate_count;
+    const struct weir_aggregate *aggregates;
     int32_t event_time_column; // DERIVE: the column of `schema` that is event time; -1: as it was
     // Something above computes by time: a row without event time is a bad record. False: such a row
     // keeps the record's timestamp.

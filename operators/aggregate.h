@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// GROUP BY: one row of accumulators per group, kept in keyed state. Without window the result
+// changes, and what changed is sent at the barrier (docs/state.md); with a window each group is sent
+// once, when the watermark reaches the window's end, and forgotten.
+#ifndef WEIR_OPERATORS_AGGREGATE_H
+#define WEIR_OPERATORS_AGGREGATE_H
+
+#include "runtime/operator.h"
+#include "runtime/state.h"
+
+enum weir_aggregate_kind {
+    WEIR_AGGREGATE_COUNT_ALL, // count(*)
+    WEIR_AGGREGATE_COUNT,     // of values that are not NULL
+    WEIR_AGGREGATE_SUM,
+    WEIR_AGGREGATE_MIN,
+    WEIR_AGGREGATE_MAX,
+    WEIR_AGGREGATE_AVG,
+};
+
+struct weir_aggregate {
+    enum weir_aggregate_kind kind;
+    bool is_distinct;
+    int32_t arg_column;    // of the input; -1 for count(*)
+    int32_t filter_column; // boolean column of the input (FILTER); -1: none
+    struct weir_type result_type;
+};
+
+// The aggregate of that name over an argument of that type (NULL: `*`) and its result type, by
+// PostgreSQL's rules (sum of bigint is numeric, avg of integers is numeric, …). Error (domain SQL):
+// there is none.
+enum weir_status weir_aggregate_resolve(const char *name, const struct weir_type *arg_type,
+                                        struct weir_aggregate *aggregate,
+                                        struct weir_error *error);
+
+struct weir_aggregate_config {
+    const struct weir_schema *input;
+    uint32_t key_count;
+    const uint32_t *key_columns;  // of the input; for a window: window_start and/or window_end among them
+    int32_t window_end_column;    // of the input; -1: no window
+    bool is_input_changing;       // rows are taken back (batch->change)
+    uint32_t aggregate_count;
+    const struct weir_aggregate *aggregates;
+    // Output: the key columns, then the aggregates.
+    const struct weir_schema *output;
+    struct weir_state_store *store;
+};
+
+struct weir_operator *weir_aggregate_create(const char *id, const char *name,
+                                            const struct weir_aggregate_config *config);
+
+// Upserts by key (change kinds INSERT for the newest row and DELETE for a tombstone, whose other
+// columns are NULL) to changes: INSERT, UPDATE_BEFORE + UPDATE_AFTER, DELETE with the whole old row.
+// Nothing for a key that is deleted and was not there, or whose row stays the same.
+struct weir_normalize_config {
+    const struct weir_schema *schema;
+    uint32_t key_count;
+    const uint32_t *key_columns;
+    struct weir_state_store *store;
+};
+
+struct weir_operator *weir_normalize_create(const char *id, const char *name,
+                                            const struct weir_normalize_config *config);
+
+#endif

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keyed state, as the author of an operator sees it. A state is a map from key bytes to value bytes
+// that belongs to one operator in one task; it survives crashes with the checkpoint that the task
+// takes part in, and moves with its key groups when the parallelism changes. Keys are made by
+// weir_key_encode (runtime/types/key.h); the first two bytes of what is stored are the key group.
+//
+// Thread: the task's. Calls may block on the disk when a key is not in memory: prefetch the keys of
+// a batch first. Pointers into values are valid until the next call on the same state store.
+#ifndef WEIR_RUNTIME_STATE_H
+#define WEIR_RUNTIME_STATE_H
+
+#include "runtime/snapshot.h"
+
+struct weir_state;       // one state
+struct weir_state_store; // all states of one task
+
+struct weir_state_key {
+    uint16_t key_group;
+    struct weir_view bytes;
+};
+
+struct weir_state_ops {
+    // The value of a key; false: there is none.
+    bool (*get)(struct weir_state *state, const struct weir_state_key *key,
+                struct weir_view *value);
+    // Room for a value of size_bytes under the key, to be written before the next call. What was
+    // there stays in its first bytes; new bytes are zero. *existed says whether there was one.
+    void *(*update)(struct weir_state *state, const struct weir_state_key *key,
+                    uint32_t size_bytes, bool *existed);
+    void (*remove)(struct weir_state *state, const struct weir_state_key *key);
+    // Brings the keys into memory with as few reads as possible.
+    void (*prefetch)(struct weir_state *state, uint32_t count, const struct weir_state_key *keys);
+    // Entries of one key group with from <= key < to (to.data NULL: to the end), in the order of
+    // the key bytes, until visit returns false. visit must not call into the state.
+    void (*scan)(struct weir_state *state, uint16_t key_group, struct weir_view from,
+                 struct weir_view to,
+                 bool (*visit)(void *context, const struct weir_state_key *key,
+                               struct weir_view value),
+                 void *context);
+    // Every key updated or removed since the last barrier, once each, in no order. value.data NULL:
+    // removed. visit may update the visited entry (it is in this epoch already).
+    void (*changed)(struct weir_state *state,
+                    bool (*visit)(void *context, const struct weir_state_key *key,
+                                  struct weir_view value),
+                    void *context);
+};
+
+struct weir_state {
+    const struct weir_state_ops *ops;
+};
+
+struct weir_key_group_range {
+    uint16_t first;
+    uint16_t count;
+};
+
+enum { WEIR_KEY_GROUP_COUNT = 128 };
+
+// The groups of task task_idx of task_count.
+static inline struct weir_key_group_range weir_key_groups_of(uint32_t task_idx,
+                                                             uint32_t task_count)
+{
+    uint32_t first = (task_idx * WEIR_KEY_GROUP_COUNT + task_count - 1) / task_count;
+    uint32_t next = ((task_idx + 1) * WEIR_KEY_GROUP_COUNT + task_count - 1) / task_count;
+    return (struct weir_key_group_range){.first = (uint16_t)first,
+                                         .count = (uint16_t)(next - first)};
+}
+
+// The task that owns a group.
+static inline uint32_t weir_key_group_owner(uint16_t key_group, uint32_t task_count)
+{
+    return key_group * task_count / WEIR_KEY_GROUP_COUNT;
+}
+
+// A file of a checkpoint, as the manifest lists it. name is relative to the store's folder.
+struct weir_state_file {
+    const char *name;
+    uint64_t size_bytes;
+    uint64_t xxh3;
+    bool is_materialised; // part of a native checkpoint; else a redo log
+    int64_t number;       // the checkpoint whose changes it holds, or up to which it is complete
+};
+
+// What one task's state consists of in checkpoint n.
+struct weir_state_handle {
+    const char *stage; // stable id of the keyed stage
+    struct weir_key_group_range key_groups;
+    uint32_t file_count;
+    const struct weir_state_file *files; // materialisation first, then logs by number
+};
+
+struct weir_state_store_ops {
+    // The state `name` of an operator (both stable across restarts). Before the first batch.
+    struct weir_state *(*open_state)(struct weir_state_store *store, const char *operator_id,
+                                     const char *name);
+    // Barrier n, after every operator has had its call: freezes what changed, holds the snapshot
+    // until it is durable and adds the handle (weir_snapshot_set_state). Constant time.
+    void (*barrier)(struct weir_state_store *store, const struct weir_barrier *barrier,
+                    struct weir_snapshot *snapshot);
+    // Checkpoint n is committed.
+    void (*committed)(struct weir_state_store *store, int64_t number);
+    // True: too much is not durable yet; the task takes no input until it is woken.
+    bool (*is_full)(struct weir_state_store *store);
+    // A failure of the io side (disk full, I/O error): the epoch cannot become durable.
+    enum weir_status (*check)(struct weir_state_store *store, struct weir_error *error);
+    void (*destroy)(struct weir_state_store *store); // its io has ended; folders stay
+};
+
+struct weir_state_store {
+    const struct weir_state_store_ops *ops;
+};
+
+#endif
