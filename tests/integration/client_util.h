@@ -5,11 +5,25 @@
 #define WEIR_TESTS_INTEGRATION_CLIENT_UTIL_H
 
 #include "kafka/client.h"
+#include "tests/harness/base.h"
 
 #include <stdatomic.h>
 
 // Fails with the error's text.
 void assert_ok(enum weir_status status, const struct weir_error *error);
+
+// Asks again while the answer is RETRY, as everybody has to who asks brokers, for 30 s; anything
+// else than WEIR_OK then fails the test. call uses `error`, a struct weir_error in scope.
+#define ASSERT_ANSWERED(call, error)                                                               \
+    do {                                                                                           \
+        int64_t client_deadline_ms = weir_test_now_ms() + 30000;                                   \
+        enum weir_status client_status;                                                            \
+        do {                                                                                       \
+            client_status = (call);                                                                \
+        } while (client_status != WEIR_OK && (error).action == WEIR_ACTION_RETRY &&                \
+                 weir_test_now_ms() < client_deadline_ms);                                         \
+        assert_ok(client_status, &(error));                                                        \
+    } while (false)
 
 // extra: name, value, … NULL, for both sides; or NULL.
 struct weir_kafka *client_create(const char *bootstrap, const char *group,

@@ -343,9 +343,9 @@ static void test_transaction_commits_rows_offsets_and_metadata_together(void **s
 
     const struct weir_topic_partition partitions[] = {{"in", 0}, {"in", 1}};
     struct weir_committed committed[2];
-    assert_ok(
+    ASSERT_ANSWERED(
         kafka->ops->committed(kafka, WEIR_READ_UNCOMMITTED, 2, partitions, committed, 5000, &error),
-        &error);
+        error);
     assert_false(committed[0].has_offset);
     // read_committed waits for the pending offsets until its time is over.
     assert_int_equal(
@@ -354,9 +354,9 @@ static void test_transaction_commits_rows_offsets_and_metadata_together(void **s
     assert_int_equal(error.action, WEIR_ACTION_RETRY);
 
     assert_ok(producer->ops->commit(producer, 10000, &error), &error);
-    assert_ok(
+    ASSERT_ANSWERED(
         kafka->ops->committed(kafka, WEIR_READ_COMMITTED, 2, partitions, committed, 5000, &error),
-        &error);
+        error);
     assert_true(committed[0].has_offset && committed[1].has_offset);
     assert_int_equal(committed[0].offset, 17);
     assert_int_equal(committed[1].offset, 4);
@@ -497,12 +497,12 @@ static void test_topic_info_tells_existence_and_partitions(void **state)
     struct weir_error error;
     struct weir_topic_info info;
     char id[64] = "";
-    assert_ok(kafka->ops->cluster_id(kafka, id, sizeof(id), 5000, &error), &error);
+    ASSERT_ANSWERED(kafka->ops->cluster_id(kafka, id, sizeof(id), 5000, &error), error);
     assert_true(strlen(id) > 10);
-    assert_ok(kafka->ops->topic_info(kafka, "made", &info, 5000, &error), &error);
+    ASSERT_ANSWERED(kafka->ops->topic_info(kafka, "made", &info, 5000, &error), error);
     assert_false(info.exists);
-    assert_ok(kafka->ops->create_topic(kafka, "made", 5, 1, 5000, &error), &error);
-    assert_ok(kafka->ops->create_topic(kafka, "made", 5, 1, 5000, &error), &error); // again
+    ASSERT_ANSWERED(kafka->ops->create_topic(kafka, "made", 5, 1, 5000, &error), error);
+    ASSERT_ANSWERED(kafka->ops->create_topic(kafka, "made", 5, 1, 5000, &error), error); // again
     WEIR_TEST_WAIT_UNTIL(
         kafka->ops->topic_info(kafka, "made", &info, 5000, &error) == WEIR_OK && info.exists, 5000);
     assert_string_equal(info.name, "made");
@@ -534,8 +534,9 @@ static int64_t offset_of(const char *topic, enum weir_offset_query query, int64_
     const struct weir_topic_partition partition = {topic, 0};
     int64_t offset = -1;
     struct weir_error error;
-    assert_ok(kafka->ops->offsets(kafka, query, timestamp_ms, 1, &partition, &offset, 5000, &error),
-              &error);
+    ASSERT_ANSWERED(
+        kafka->ops->offsets(kafka, query, timestamp_ms, 1, &partition, &offset, 5000, &error),
+        error);
     return offset;
 }
 
@@ -595,9 +596,9 @@ static void test_record_at_finds_only_the_record_of_that_offset(void **state)
         int64_t timestamp_ms = 0;
         uint32_t crc = 0;
         struct weir_error error;
-        assert_ok(kafka->ops->record_at(kafka, &at, cases[i].offset, &found, &timestamp_ms, &crc,
-                                        10000, &error),
-                  &error);
+        ASSERT_ANSWERED(kafka->ops->record_at(kafka, &at, cases[i].offset, &found, &timestamp_ms,
+                                              &crc, 10000, &error),
+                        error);
         assert_int_equal(found, cases[i].is_there);
         if (found) {
             int64_t idx = cases[i].offset == 5 ? 0 : cases[i].offset;
@@ -615,17 +616,17 @@ static void test_settings_of_brokers_and_topics_can_be_asked(void **state)
     weir_test_topic_create(bootstrap, "settings", 1, settings);
     char value[64];
     struct weir_error error;
-    assert_ok(kafka->ops->broker_config(kafka, "transaction.partition.verification.enable", value,
-                                        sizeof(value), 5000, &error),
-              &error);
+    ASSERT_ANSWERED(kafka->ops->broker_config(kafka, "transaction.partition.verification.enable",
+                                              value, sizeof(value), 5000, &error),
+                    error);
     assert_string_equal(value, "true");
-    assert_ok(
+    ASSERT_ANSWERED(
         kafka->ops->broker_config(kafka, "no.such.setting", value, sizeof(value), 5000, &error),
-        &error);
+        error);
     assert_string_equal(value, "");
-    assert_ok(kafka->ops->topic_config(kafka, "settings", "retention.ms", value, sizeof(value),
-                                       5000, &error),
-              &error);
+    ASSERT_ANSWERED(kafka->ops->topic_config(kafka, "settings", "retention.ms", value,
+                                             sizeof(value), 5000, &error),
+                    error);
     assert_string_equal(value, "123456");
     assert_int_equal(kafka->ops->topic_config(kafka, "settings-none", "retention.ms", value,
                                               sizeof(value), 5000, &error),
