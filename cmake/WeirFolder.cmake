@@ -16,6 +16,8 @@ add_library(weir_warnings INTERFACE)
 target_compile_options(weir_warnings INTERFACE
     $<$<COMPILE_LANGUAGE:C>:-Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion
         -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wundef -Wformat=2 -Wswitch-enum>
+    # WEIR_ASSERT(!"why this cannot be") is meant.
+    $<$<COMPILE_LANG_AND_ID:C,Clang>:-Wno-string-conversion>
     $<$<BOOL:${WEIR_WERROR}>:-Werror>)
 target_compile_definitions(weir_warnings INTERFACE _GNU_SOURCE)
 if(WEIR_SANITIZE)
