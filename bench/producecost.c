@@ -5,8 +5,8 @@
 // and prints one JSON line: CPU of the process a row, and how much of it was the sending threads'.
 //
 // Thread: --tasks sending threads; they share one handle or have one each (--own-handles). Delivery
-// reports are served by the senders between two batches (callback), by flush alone (flush), or as
-// events by a thread of their own (thread).
+// reports are served by the senders between two batches (callback; events), by flush alone (flush:
+// only if a transaction fits the producer's queue), or as events by a thread of their own (thread).
 #include "client.h"
 #include "measure.h"
 
@@ -46,6 +46,7 @@ struct sender {
     const struct cost_options *options;
     rd_kafka_t *producer;
     rd_kafka_topic_t *topic;
+    rd_kafka_queue_t *queue; // of delivery reports
     char *ring; // RING_ROWS rows, so that payloads are not all in the first-level cache
     int32_t partition_count;
     int index;
@@ -68,24 +69,30 @@ static void count_report(rd_kafka_t *producer, const rd_kafka_message_t *message
     }
 }
 
+// Serves at most one report event; false if there was none.
+static bool take_event(rd_kafka_queue_t *queue, int timeout_ms)
+{
+    rd_kafka_event_t *event = rd_kafka_queue_poll(queue, timeout_ms);
+    if (event == NULL) {
+        return false;
+    }
+    int64_t count = 0;
+    const rd_kafka_message_t *message = NULL;
+    while ((message = rd_kafka_event_message_next(event)) != NULL) {
+        count++;
+        if (message->err != RD_KAFKA_RESP_ERR_NO_ERROR) {
+            atomic_fetch_add_explicit(&failed_count, 1, memory_order_relaxed);
+        }
+    }
+    atomic_fetch_add_explicit(&delivered_count, count, memory_order_relaxed);
+    rd_kafka_event_destroy(event);
+    return true;
+}
+
 static void *run_reports(void *opaque)
 {
-    rd_kafka_queue_t *queue = opaque;
     while (!atomic_load_explicit(&is_over, memory_order_acquire)) {
-        rd_kafka_event_t *event = rd_kafka_queue_poll(queue, 50);
-        if (event == NULL) {
-            continue;
-        }
-        int64_t count = 0;
-        const rd_kafka_message_t *message = NULL;
-        while ((message = rd_kafka_event_message_next(event)) != NULL) {
-            count++;
-            if (message->err != RD_KAFKA_RESP_ERR_NO_ERROR) {
-                atomic_fetch_add_explicit(&failed_count, 1, memory_order_relaxed);
-            }
-        }
-        atomic_fetch_add_explicit(&delivered_count, count, memory_order_relaxed);
-        rd_kafka_event_destroy(event);
+        take_event(opaque, 50);
     }
     return NULL;
 }
@@ -100,6 +107,8 @@ static void wait_for_room(struct sender *sender)
     sender->full_count++;
     if (is_served_by(sender->options, "callback")) {
         rd_kafka_poll(sender->producer, 5);
+    } else if (is_served_by(sender->options, "events")) {
+        take_event(sender->queue, 5);
     } else {
         weir_bench_nap_us(500);
     }
@@ -221,6 +230,8 @@ static void *run_sender(void *opaque)
         if (is_served_by(options, "callback")) {
             rd_kafka_poll(sender->producer, 0);
         }
+        while (is_served_by(options, "events") && take_event(sender->queue, 0)) {
+        }
         sent += count;
     }
     free(rows);
@@ -236,17 +247,20 @@ static void open_sender(struct sender *senders, int index, const struct cost_opt
     if (index > 0 && !options->own_handles) {
         sender->producer = senders[0].producer;
         sender->topic = senders[0].topic;
+        sender->queue = senders[0].queue;
         sender->partition_count = senders[0].partition_count;
     } else {
         char id[128];
         snprintf(id, sizeof(id), "%s-%d", options->id, index);
         sender->producer = weir_bench_producer_create(
             options->brokers, options->not_transactional ? NULL : id,
-            is_served_by(options, "thread") ? WEIR_BENCH_REPORTS_EVENT
-                                            : WEIR_BENCH_REPORTS_CALLBACK,
+            is_served_by(options, "thread") || is_served_by(options, "events")
+                ? WEIR_BENCH_REPORTS_EVENT
+                : WEIR_BENCH_REPORTS_CALLBACK,
             count_report, NULL, &options->settings);
         sender->partition_count = weir_bench_partition_count(sender->producer, options->topic);
         sender->topic = rd_kafka_topic_new(sender->producer, options->topic, NULL);
+        sender->queue = rd_kafka_queue_get_main(sender->producer);
     }
     size_t ring_bytes = RING_ROWS * (size_t)options->row_bytes;
     sender->ring = malloc(ring_bytes);
@@ -270,6 +284,9 @@ static void run_transaction(struct sender *senders, int task_count, int handle_c
         pthread_join(senders[i].thread, NULL);
     }
     for (int i = 0; i < handle_count; i++) {
+        while (is_served_by(options, "events") && rd_kafka_outq_len(senders[i].producer) > 0) {
+            take_event(senders[i].queue, 10);
+        }
         rd_kafka_flush(senders[i].producer, 60000);
         if (!options->not_transactional) {
             weir_bench_check(rd_kafka_commit_transaction(senders[i].producer, 60000), "commit");
@@ -318,7 +335,7 @@ static void parse(int argc, char **argv, struct cost_options *options)
          "batch, partitions, plain, v, va (default batch)"},
         {"--free", WEIR_BENCH_FLAG, &options->free_flag, "F_FREE instead of F_COPY"},
         {"--timestamps", WEIR_BENCH_FLAG, &options->timestamps, "v and va pass one"},
-        {"--reports", WEIR_BENCH_TEXT, &options->reports, "callback, flush or thread"},
+        {"--reports", WEIR_BENCH_TEXT, &options->reports, "callback, flush, events or thread"},
         {"--own-handles", WEIR_BENCH_FLAG, &options->own_handles, "one a task, else one for all"},
         {"--not-transactional", WEIR_BENCH_FLAG, &options->not_transactional, "idempotent only"},
         {"--rows", WEIR_BENCH_NUMBER, &options->rows, "in all (1000000)"},
@@ -335,7 +352,7 @@ static void parse(int argc, char **argv, struct cost_options *options)
         form++;
     }
     bool knows_reports = is_served_by(options, "callback") || is_served_by(options, "flush") ||
-                         is_served_by(options, "thread");
+                         is_served_by(options, "events") || is_served_by(options, "thread");
     if (form == 5 || !knows_reports || options->topic == NULL || options->task_count < 1 ||
         options->task_count > TASKS_MAX || options->row_bytes < 1 || options->batch_rows < 1) {
         weir_bench_die("--topic missing, --form or --reports unknown, or a number out of range");
@@ -354,11 +371,9 @@ int main(int argc, char **argv)
         open_sender(senders, i, &options);
     }
     pthread_t report_threads[TASKS_MAX];
-    rd_kafka_queue_t *queues[TASKS_MAX];
     bool has_threads = is_served_by(&options, "thread");
     for (int i = 0; i < handle_count && has_threads; i++) {
-        queues[i] = rd_kafka_queue_get_main(senders[i].producer);
-        pthread_create(&report_threads[i], NULL, run_reports, queues[i]);
+        pthread_create(&report_threads[i], NULL, run_reports, senders[i].queue);
     }
     int64_t start_us = weir_bench_monotonic_us();
     int64_t sent = 0;
@@ -370,7 +385,6 @@ int main(int argc, char **argv)
     atomic_store_explicit(&is_over, true, memory_order_release);
     for (int i = 0; i < handle_count && has_threads; i++) {
         pthread_join(report_threads[i], NULL);
-        rd_kafka_queue_destroy(queues[i]);
     }
     if (atomic_load(&delivered_count) != sent || atomic_load(&failed_count) != 0) {
         weir_bench_die("%lld rows sent, %lld reports, %lld failed", (long long)sent,
@@ -381,6 +395,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < task_count; i++) {
         free(senders[i].ring);
         if (i < handle_count) {
+            rd_kafka_queue_destroy(senders[i].queue);
             rd_kafka_topic_destroy(senders[i].topic);
             rd_kafka_destroy(senders[i].producer);
         }

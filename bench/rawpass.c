@@ -134,11 +134,10 @@ static void report(double wall_s)
     printf("{\"program\":\"rawpass\",\"form\":\"%s\",\"timestamps\":%s,\"reports\":\"%s\","
            "\"tasks\":%lld,\"interval_ms\":%lld,\"keep_one_in\":%lld,\"events\":%lld,"
            "\"rows_out\":%lld,\"bytes_per_event\":%.1f,\"bytes_per_row\":%.1f,",
-           options->form_name, options->timestamps ? "true" : "false",
-           options->report_thread ? "thread" : "callback", (long long)options->task_count,
-           (long long)options->interval_ms, (long long)options->keep_one_in, (long long)sum.rows_in,
-           (long long)sum.rows_out, (double)sum.bytes_in / rows_in,
-           (double)sum.bytes_out / rows_out);
+           options->form_name, options->timestamps ? "true" : "false", options->reports_name,
+           (long long)options->task_count, (long long)options->interval_ms,
+           (long long)options->keep_one_in, (long long)sum.rows_in, (long long)sum.rows_out,
+           (double)sum.bytes_in / rows_in, (double)sum.bytes_out / rows_out);
     printf("\"wall_s\":%.3f,\"user_s\":%.3f,\"system_s\":%.3f,\"cpu_s\":%.3f,"
            "\"events_per_cpu_s\":%.0f,\"ns_per_event\":%.0f,\"task_ns_per_event\":%.0f,",
            wall_s, (double)usage.user_us / 1e6, (double)usage.system_us / 1e6, cpu_s,
@@ -157,6 +156,7 @@ static void parse(int argc, char **argv)
 {
     struct pass_options *options = &pass.options;
     *options = (struct pass_options){.id = "weir-bench-rawpass",
+                                     .reports_name = "callback",
                                      .interval_ms = 1000,
                                      .keep_one_in = 1,
                                      .task_count = 2,
@@ -170,8 +170,8 @@ static void parse(int argc, char **argv)
         {"--timestamps", WEIR_BENCH_FLAG, &options->timestamps, "rows keep their timestamp"},
         {"--form", WEIR_BENCH_TEXT, &options->form_name,
          "batch, partitions (without timestamps), v, va; default batch, or v with timestamps"},
-        {"--report-thread", WEIR_BENCH_FLAG, &options->report_thread,
-         "delivery reports as events on a thread of their own"},
+        {"--reports", WEIR_BENCH_TEXT, &options->reports_name,
+         "who serves delivery reports: callback, events (tasks), thread (default callback)"},
         {"--interval-ms", WEIR_BENCH_NUMBER, &options->interval_ms, "between two commits (1000)"},
         {"--cut", WEIR_BENCH_NUMBER, &options->cut_bytes, "payload cut to so many bytes"},
         {"--keep-one-in", WEIR_BENCH_NUMBER, &options->keep_one_in, "rows that go out (1: all)"},
@@ -191,9 +191,16 @@ static void parse(int argc, char **argv)
         form++;
     }
     options->form = (enum pass_form)form;
+    static const char *const reports[] = {"callback", "events", "thread"};
+    size_t reports_index = 0;
+    while (reports_index < 3 && strcmp(options->reports_name, reports[reports_index]) != 0) {
+        reports_index++;
+    }
+    options->reports = (enum pass_reports)reports_index;
     bool is_batch = options->form == PASS_BATCH || options->form == PASS_PARTITIONS;
-    if (form == 4 || (options->timestamps && is_batch)) {
-        weir_bench_die("--form %s: unknown, or takes no timestamps", options->form_name);
+    if (form == 4 || reports_index == 3 || (options->timestamps && is_batch)) {
+        weir_bench_die("--form %s or --reports %s: unknown, or form without timestamps",
+                       options->form_name, options->reports_name);
     }
     if (options->input == NULL || options->output == NULL || options->task_count < 1 ||
         options->task_count > TASKS_MAX || options->batch_rows < 1 || options->keep_one_in < 1) {

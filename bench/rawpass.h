@@ -33,6 +33,13 @@ enum pass_form {
     PASS_VA,         // produceva from a prepared array, one call a row
 };
 
+// Who serves delivery reports.
+enum pass_reports {
+    PASS_REPORTS_CALLBACK, // tasks between two batches, and flush: dr_msg_cb
+    PASS_REPORTS_EVENTS,   // tasks between two batches, and the commit: events
+    PASS_REPORTS_THREAD,   // a thread of their own: events
+};
+
 struct pass_options {
     const char *brokers;
     const char *input;
@@ -41,7 +48,8 @@ struct pass_options {
     const char *form_name;
     enum pass_form form;
     bool timestamps; // rows keep the timestamp of their record
-    bool report_thread;
+    const char *reports_name;
+    enum pass_reports reports;
     int64_t interval_ms;
     int64_t cut_bytes; // payload is cut to so many; 0: not at all
     int64_t keep_one_in;
@@ -56,6 +64,7 @@ struct pass_options {
 struct pass_handle {
     rd_kafka_t *producer;
     rd_kafka_topic_t *topic;
+    rd_kafka_queue_t *reports;                      // its main queue
     _Atomic int64_t unacknowledged[PARTITIONS_MAX]; // rows handed over minus delivery reports
     _Atomic int64_t failed;
 };
@@ -102,6 +111,10 @@ struct pass {
 // Creates the four producers, side by side, and starts the report thread if that is wanted.
 void pass_handles_open(struct pass *pass);
 void pass_handles_close(struct pass *pass);
+
+// Serves what delivery reports there are; waits up to `timeout_ms` for the first. Not with a
+// thread.
+void pass_serve_reports(struct pass *pass, struct pass_handle *handle, int timeout_ms);
 
 // Commits epoch `epoch` with the positions of its barrier. Called by the main thread only.
 void pass_commit(struct pass *pass, int64_t epoch);

@@ -3,8 +3,9 @@
 // The producer side of rawpass: four transactional handles, their delivery reports, the commit.
 // Place: a row ends here; epoch n's commit is made here, by the main thread, while tasks fill n+1.
 //
-// Delivery reports come back in one of two ways, which is one of the things to be measured:
+// Delivery reports come back in one of three ways, which is one of the things to be measured:
 //  - by callback, served by whichever task polls the handle between two batches, and by flush;
+//  - as events, served by the tasks between two batches, and before the commit;
 //  - as events, served by one thread that an eventfd wakes for all four handles.
 #include "measure.h"
 #include "rawpass.h"
@@ -25,7 +26,6 @@ struct opening {
 };
 
 static pthread_t report_thread;
-static rd_kafka_queue_t *report_queues[HANDLE_COUNT];
 static int report_fd;
 
 static void take_report(struct pass_handle *handle, const rd_kafka_message_t *message)
@@ -69,6 +69,33 @@ static void take_event(rd_kafka_event_t *event)
     }
 }
 
+static bool serve_event(struct pass_handle *handle, int timeout_ms)
+{
+    rd_kafka_event_t *event = rd_kafka_queue_poll(handle->reports, timeout_ms);
+    if (event == NULL) {
+        return false;
+    }
+    take_event(event);
+    rd_kafka_event_destroy(event);
+    return true;
+}
+
+void pass_serve_reports(struct pass *pass, struct pass_handle *handle, int timeout_ms)
+{
+    switch (pass->options.reports) {
+    case PASS_REPORTS_CALLBACK:
+        rd_kafka_poll(handle->producer, timeout_ms);
+        break;
+    case PASS_REPORTS_EVENTS:
+        while (serve_event(handle, timeout_ms)) {
+            timeout_ms = 0;
+        }
+        break;
+    case PASS_REPORTS_THREAD:
+        break;
+    }
+}
+
 // Each handle's queue is polled by itself: a report that comes out of a queue of another handle is
 // taken off that other handle's count of messages, which librdkafka's own assertion then ends.
 static void *run_reports(void *opaque)
@@ -81,10 +108,7 @@ static void *run_reports(void *opaque)
             weir_bench_die("read of an eventfd: %s", strerror(errno));
         }
         for (int i = 0; i < HANDLE_COUNT; i++) {
-            rd_kafka_event_t *event = NULL;
-            while ((event = rd_kafka_queue_poll(report_queues[i], 0)) != NULL) {
-                take_event(event);
-                rd_kafka_event_destroy(event);
+            while (serve_event(&pass->handles[i], 0)) {
             }
         }
     }
@@ -100,9 +124,11 @@ static void *run_opening(void *opaque)
     snprintf(id, sizeof(id), "%s-0-%d", pass->options.id, opening->index);
     handle->producer = weir_bench_producer_create(
         pass->options.brokers, id,
-        pass->options.report_thread ? WEIR_BENCH_REPORTS_EVENT : WEIR_BENCH_REPORTS_CALLBACK,
+        pass->options.reports == PASS_REPORTS_CALLBACK ? WEIR_BENCH_REPORTS_CALLBACK
+                                                       : WEIR_BENCH_REPORTS_EVENT,
         on_delivered, handle, &pass->options.producer_settings);
     handle->topic = rd_kafka_topic_new(handle->producer, pass->options.output, NULL);
+    handle->reports = rd_kafka_queue_get_main(handle->producer);
     return NULL;
 }
 
@@ -118,12 +144,11 @@ void pass_handles_open(struct pass *pass)
     }
     pass->output_partition_count =
         weir_bench_partition_count(pass->handles[0].producer, pass->options.output);
-    if (pass->options.report_thread) {
+    if (pass->options.reports == PASS_REPORTS_THREAD) {
         static const uint64_t one = 1;
         report_fd = eventfd(0, EFD_CLOEXEC);
         for (int i = 0; i < HANDLE_COUNT; i++) {
-            report_queues[i] = rd_kafka_queue_get_main(pass->handles[i].producer);
-            rd_kafka_queue_io_event_enable(report_queues[i], report_fd, &one, sizeof(one));
+            rd_kafka_queue_io_event_enable(pass->handles[i].reports, report_fd, &one, sizeof(one));
         }
         pthread_create(&report_thread, NULL, run_reports, pass);
     }
@@ -131,15 +156,15 @@ void pass_handles_open(struct pass *pass)
 
 void pass_handles_close(struct pass *pass)
 {
-    if (pass->options.report_thread) {
+    if (pass->options.reports == PASS_REPORTS_THREAD) {
         pthread_join(report_thread, NULL);
         for (int i = 0; i < HANDLE_COUNT; i++) {
-            rd_kafka_queue_io_event_enable(report_queues[i], -1, NULL, 0);
-            rd_kafka_queue_destroy(report_queues[i]);
+            rd_kafka_queue_io_event_enable(pass->handles[i].reports, -1, NULL, 0);
         }
         close(report_fd);
     }
     for (int i = 0; i < HANDLE_COUNT; i++) {
+        rd_kafka_queue_destroy(pass->handles[i].reports);
         rd_kafka_topic_destroy(pass->handles[i].topic);
         rd_kafka_destroy(pass->handles[i].producer);
     }
@@ -148,6 +173,10 @@ void pass_handles_close(struct pass *pass)
 void pass_commit(struct pass *pass, int64_t epoch)
 {
     struct pass_handle *handle = pass_handle_of(pass, epoch);
+    while (pass->options.reports == PASS_REPORTS_EVENTS &&
+           rd_kafka_outq_len(handle->producer) > 0) {
+        pass_serve_reports(pass, handle, 10);
+    }
     rd_kafka_resp_err_t code = rd_kafka_flush(handle->producer, COMMIT_TIMEOUT_MS);
     if (code != RD_KAFKA_RESP_ERR_NO_ERROR) {
         weir_bench_die("flush: %s", rd_kafka_err2str(code));

@@ -72,10 +72,10 @@ static void take(struct pass_task *task, rd_kafka_message_t *message, struct out
 static void wait_for_room(struct pass_task *task, struct pass_handle *handle)
 {
     task->full_count++;
-    if (task->pass->options.report_thread) {
+    if (task->pass->options.reports == PASS_REPORTS_THREAD) {
         weir_bench_nap_us(500);
     } else {
-        rd_kafka_poll(handle->producer, 5);
+        pass_serve_reports(task->pass, handle, 5);
     }
 }
 
@@ -190,9 +190,7 @@ static void send_outgoing(struct pass_task *task, struct outgoing *outgoing)
         send_by_produceva(task, handle, outgoing);
         break;
     }
-    if (!task->pass->options.report_thread) {
-        rd_kafka_poll(handle->producer, 0);
-    }
+    pass_serve_reports(task->pass, handle, 0);
 }
 
 // Crosses into the next epoch: leaves the positions, then waits until the rows of the old epoch are
