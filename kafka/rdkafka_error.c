@@ -108,9 +108,9 @@ enum weir_error_action weir_rdkafka_error_action(enum weir_rdkafka_call call,
     return action;
 }
 
-static enum weir_status set_with_action(struct weir_error *error, enum weir_error_action action,
-                                        rd_kafka_resp_err_t code, const char *reason,
-                                        const char *format, va_list args)
+__attribute__((format(printf, 5, 0))) static enum weir_status
+set_with_action(struct weir_error *error, enum weir_error_action action, rd_kafka_resp_err_t code,
+                const char *reason, const char *format, va_list args)
 {
     if (reason == NULL || reason[0] == '\0') {
         reason = rd_kafka_err2str(code);
