@@ -79,7 +79,8 @@ struct weir_header {
 
 struct weir_record_ops {
     // The last header of that name; false: there is none.
-    bool (*header_last)(const struct weir_record *record, const char *name, struct weir_view *value);
+    bool (*header_last)(const struct weir_record *record, const char *name,
+                        struct weir_view *value);
     // Header idx in order; false: past the end.
     bool (*header_at)(const struct weir_record *record, uint32_t idx, struct weir_header *header);
 };

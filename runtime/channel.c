@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// See channel.h. A ring with a head and a tail counter, each written by one side only. Whoever finds
-// the ring full or empty says so (wants_room, wants_items), looks once more and then sleeps; the
-// other side wakes only who has said so. Both flags and counters are sequentially consistent: with
-// anything weaker each side could miss the other's last store, and both would sleep.
+// See channel.h. A ring with a head and a tail counter, each written by one side only. Whoever
+// finds the ring full or empty says so (wants_room, wants_items), looks once more and then sleeps;
+// the other side wakes only who has said so. Both flags and counters are sequentially consistent:
+// with anything weaker each side could miss the other's last store, and both would sleep.
 #include "runtime/channel.h"
 
 #include <stdatomic.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A channel: the bounded way from one task to another. Carries batches, barriers, idleness and the
-// end of input, in order. One producer, one consumer; a full channel is back-pressure, not an error.
+// A channel: the bounded way from one task to another. Carries batches, time, barriers and the end of
+// input, in order. One producer, one consumer; a full channel is back-pressure, not an error.
 // Threads: push by the producer's, pop by the consumer's; each is woken through its own mailbox.
 #ifndef WEIR_RUNTIME_CHANNEL_H
 #define WEIR_RUNTIME_CHANNEL_H
@@ -11,17 +11,16 @@
 
 enum weir_item_kind {
     WEIR_ITEM_BATCH,     // payload owned by the receiver after pop
-    WEIR_ITEM_WATERMARK, // time has reached watermark_us
+    WEIR_ITEM_TIME,
     WEIR_ITEM_BARRIER,
     WEIR_ITEM_CANCEL, // the checkpoint of barrier.number will not be: align for it no longer
-    WEIR_ITEM_IDLE,   // nothing will come for a while: does not hold time back
-    WEIR_ITEM_END,    // nothing follows but barriers
+    WEIR_ITEM_END,    // nothing follows
 };
 
 struct weir_item {
     enum weir_item_kind kind;
     struct weir_barrier barrier;
-    int64_t watermark_us;
+    struct weir_time time;
     struct weir_batch *batch;
 };
 

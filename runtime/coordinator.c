@@ -51,6 +51,7 @@ struct weir_coordinator {
     int64_t last_end_ms;
     uint64_t *activity; // by task idx, at the last trigger
     bool *is_finished;  // by task idx
+    uint32_t source_count; // tasks that read Kafka and get the triggers
     uint32_t finished_count;
     enum ending ending;
     bool is_final_triggered;
@@ -107,6 +108,9 @@ struct weir_coordinator *weir_coordinator_create(const struct weir_coordinator_c
     coordinator->activity = weir_alloc_zero(config->task_count * sizeof *coordinator->activity);
     coordinator->is_finished =
         weir_alloc_zero(config->task_count * sizeof *coordinator->is_finished);
+    for (uint32_t i = 0; i < config->task_count; i++) {
+        coordinator->source_count += weir_task_is_source(config->tasks[i]) ? 1 : 0;
+    }
     return coordinator;
 }
 
@@ -264,7 +268,7 @@ static void on_finished(struct weir_coordinator *coordinator, uint32_t task_idx)
     WEIR_ASSERT(!coordinator->is_finished[task_idx]);
     coordinator->is_finished[task_idx] = true;
     coordinator->finished_count++;
-    if (coordinator->finished_count == coordinator->config.task_count) {
+    if (coordinator->finished_count == coordinator->source_count) {
         ask_end(coordinator, ENDING_BOUNDED);
     }
 }
@@ -340,11 +344,15 @@ static void trigger(struct weir_coordinator *coordinator, enum weir_barrier_type
         // Read before the trigger is posted: what moves later is in this epoch or in the next, and
         // an epoch too many costs less than one that is never made.
         coordinator->activity[i] = weir_task_activity(config->tasks[i]);
-        weir_mailbox_post(weir_task_mailbox(config->tasks[i]),
-                          &(struct weir_mail){.kind = WEIR_MAIL_TRIGGER,
-                                              .number = pending->barrier.number,
-                                              .timestamp_ms = pending->barrier.timestamp_ms,
-                                              .barrier_type = type});
+    }
+    for (uint32_t i = 0; i < config->task_count; i++) {
+        if (weir_task_is_source(config->tasks[i])) {
+            weir_mailbox_post(weir_task_mailbox(config->tasks[i]),
+                              &(struct weir_mail){.kind = WEIR_MAIL_TRIGGER,
+                                                  .number = pending->barrier.number,
+                                                  .timestamp_ms = pending->barrier.timestamp_ms,
+                                                  .barrier_type = type});
+        }
     }
     weir_failpoint("coordinator.triggered");
 }
@@ -352,13 +360,13 @@ static void trigger(struct weir_coordinator *coordinator, enum weir_barrier_type
 static enum weir_trigger_refusal check(const struct weir_coordinator *coordinator,
                                        enum weir_trigger_kind kind, int64_t now_ms)
 {
-    // Finished tasks still take part; a task that has failed has ended the run already.
+    // Finished tasks still take part, and a task that has failed has ended the run already.
     uint32_t task_count = coordinator->config.task_count;
     return weir_trigger_check(
         &(struct weir_trigger_state){.is_shutting_down = coordinator->ending != ENDING_NOT,
                                      .is_running = coordinator->outcome.kind == WEIR_OUTCOME_NONE,
-                                     .source_count = task_count,
-                                     .source_running_count = task_count,
+                                     .source_count = coordinator->source_count,
+                                     .source_running_count = coordinator->source_count,
                                      .task_count = task_count,
                                      .task_running_count = task_count,
                                      .pending_count = coordinator->pending_count,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// See mailbox.h. A ring under a mutex and an eventfd. The eventfd is written after the ring, and the
-// owner reads it before it looks into the ring: no mail can be missed between looking and sleeping.
+// See mailbox.h. A ring under a mutex and an eventfd. The eventfd is written after the ring, and
+// the owner reads it before it looks into the ring: no mail can be missed between looking and
+// sleeping.
 #include "runtime/mailbox.h"
 
 #include "runtime/base/assert.h"

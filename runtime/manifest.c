@@ -59,8 +59,8 @@ void weir_manifest_encode(const struct weir_manifest *manifest, struct weir_buff
     size_t body_size = 0;
     char *body = yyjson_mut_write(doc, YYJSON_WRITE_PRETTY, &body_size);
     WEIR_ASSERT(body != NULL);
-    weir_buffer_printf(out, "weir-manifest %d xxh3=%016" PRIx64 " bytes=%zu\n", WEIR_MANIFEST_FORMAT,
-                       (uint64_t)XXH3_64bits(body, body_size), body_size);
+    weir_buffer_printf(out, "weir-manifest %d xxh3=%016" PRIx64 " bytes=%zu\n",
+                       WEIR_MANIFEST_FORMAT, (uint64_t)XXH3_64bits(body, body_size), body_size);
     weir_buffer_append(out, body, body_size);
     free(body);
     yyjson_mut_doc_free(doc);
@@ -151,7 +151,8 @@ static bool decode_body(yyjson_val *root, struct weir_arena *arena, struct weir_
 static enum weir_status check_head(const char *name, struct weir_view bytes, struct weir_view *body,
                                    struct weir_error *error)
 {
-    const char *line_end = memchr(bytes.data, '\n', bytes.size_bytes < 128 ? bytes.size_bytes : 128);
+    const char *line_end =
+        memchr(bytes.data, '\n', bytes.size_bytes < 128 ? bytes.size_bytes : 128);
     char line[129];
     int format = 0;
     uint64_t checksum = 0;
@@ -166,10 +167,11 @@ static enum weir_status check_head(const char *name, struct weir_view bytes, str
         return damaged(error, name, "its head line is not that of a manifest");
     }
     if (format > WEIR_MANIFEST_FORMAT) {
-        return weir_error_set(error, WEIR_DOMAIN_STORE, WEIR_ACTION_REFUSE,
-                              "%s has format %d, this weir reads up to %d: it was written by a newer "
-                              "weir; start that one",
-                              name, format, WEIR_MANIFEST_FORMAT);
+        return weir_error_set(
+            error, WEIR_DOMAIN_STORE, WEIR_ACTION_REFUSE,
+            "%s has format %d, this weir reads up to %d: it was written by a newer "
+            "weir; start that one",
+            name, format, WEIR_MANIFEST_FORMAT);
     }
     body->data = line_end + 1;
     body->size_bytes = bytes.size_bytes - (size_t)(line_end + 1 - bytes.data);
@@ -199,5 +201,6 @@ enum weir_status weir_manifest_decode(const char *name, struct weir_view bytes,
     bool is_good = doc != NULL && yyjson_is_obj(yyjson_doc_get_root(doc)) &&
                    decode_body(yyjson_doc_get_root(doc), arena, manifest);
     yyjson_doc_free(doc);
-    return is_good ? WEIR_OK : damaged(error, name, "its checksum is right but members are missing");
+    return is_good ? WEIR_OK
+                   : damaged(error, name, "its checksum is right but members are missing");
 }

@@ -27,6 +27,12 @@ struct weir_barrier {
     enum weir_barrier_type type;
 };
 
+// How far event time has come: no row at or below it is expected any more.
+struct weir_time {
+    int64_t watermark_us; // INT64_MIN: nothing is known yet; INT64_MAX: the end of all input
+    bool is_idle;         // nothing comes for now: does not hold others back
+};
+
 struct weir_operator_ops {
     const char *kind; // "filter", "project", "kafka sink", …
 
@@ -36,6 +42,11 @@ struct weir_operator_ops {
     // failures of the operator itself.
     enum weir_status (*process)(struct weir_operator *op, struct weir_batch *batch,
                                 struct weir_error *error);
+
+    // Event time has moved on (or begun or ceased to be idle). Rows that are due are pushed first,
+    // then the time. NULL: only passed on.
+    enum weir_status (*time_passed)(struct weir_operator *op, const struct weir_time *time,
+                                    struct weir_error *error);
 
     // Barrier n, between two batches: whatever process was given before belongs to the snapshot.
     // The task calls this once for every node of its chain, inputs before the nodes they feed:
@@ -80,6 +91,23 @@ static inline enum weir_status weir_operator_push(struct weir_operator *op,
 {
     for (uint32_t i = 0; i < op->next_count; i++) {
         if (op->next[i]->ops->process(op->next[i], batch, error) != WEIR_OK) {
+            return WEIR_ERROR;
+        }
+    }
+    return WEIR_OK;
+}
+
+// Passes time on to every node behind, and through those that do not care.
+static inline enum weir_status weir_operator_push_time(struct weir_operator *op,
+                                                       const struct weir_time *time,
+                                                       struct weir_error *error)
+{
+    for (uint32_t i = 0; i < op->next_count; i++) {
+        struct weir_operator *next = op->next[i];
+        enum weir_status status = next->ops->time_passed != NULL
+                                      ? next->ops->time_passed(next, time, error)
+                                      : weir_operator_push_time(next, time, error);
+        if (status != WEIR_OK) {
             return WEIR_ERROR;
         }
     }

@@ -115,38 +115,6 @@ static const struct weir_found_manifest *find_manifest(const struct weir_found *
     return NULL;
 }
 
-// Nothing was ever committed, as far as Kafka knows.
-static enum weir_status decide_without_pointer(const struct weir_found *found,
-                                               struct weir_recovery *recovery,
-                                               struct weir_error *error)
-{
-    const struct weir_found_manifest *newest_start = NULL;
-    for (uint32_t i = 0; i < found->manifest_count; i++) {
-        const struct weir_found_manifest *manifest = &found->manifests[i];
-        if (manifest->number > 0) {
-            return refuse(recovery, WEIR_REFUSAL_POINTER_LOST, error,
-                          "the checkpoint store %s holds checkpoint %" PRId64
-                          ", but consumer group \"%s\" has no committed offsets: they have expired "
-                          "(offsets.retention.minutes) or were deleted, or this is another cluster; "
-                          DISCARD_HINT,
-                          found->store_path, manifest->number, found->job_id);
-        }
-        if (manifest->state == WEIR_MANIFEST_INTACT) {
-            newest_start = manifest; // the list is sorted by time within a number
-        }
-    }
-    if (newest_start == NULL) {
-        recovery->kind = WEIR_RECOVERY_FRESH;
-        recovery->number = 0;
-        return WEIR_OK;
-    }
-    recovery->kind = WEIR_RECOVERY_RESTORE;
-    recovery->number = 0;
-    recovery->attempt = newest_start->attempt;
-    recovery->manifest = newest_start->manifest;
-    return WEIR_OK;
-}
-
 static bool has_topic(const struct weir_found *found, const char *topic)
 {
     for (uint32_t i = 0; i < found->partition_count; i++) {
@@ -157,11 +125,11 @@ static bool has_topic(const struct weir_found *found, const char *topic)
     return false;
 }
 
-// Is the manifest one of this job on this cluster?
-static enum weir_status check_identity(const struct weir_found *found,
-                                       struct weir_recovery *recovery, struct weir_error *error)
+enum weir_status weir_recovery_check_identity(const struct weir_found *found,
+                                              const struct weir_manifest *manifest,
+                                              struct weir_recovery *recovery,
+                                              struct weir_error *error)
 {
-    const struct weir_manifest *manifest = recovery->manifest;
     if (strcmp(manifest->cluster_id, found->cluster_id) != 0) {
         return refuse(recovery, WEIR_REFUSAL_OTHER_CLUSTER, error,
                       "checkpoint %" PRId64 " in %s was made on Kafka cluster %s, the brokers given "
@@ -208,6 +176,70 @@ static enum weir_status check_topic(const struct weir_found_partition *partition
                       is_other_id ? "its topic id" : "the last record",
                       position->entry.offset);
     }
+    return WEIR_OK;
+}
+
+// The newest one that can be read, and the greatest number of all; -1: none.
+static const struct weir_found_manifest *newest_intact(const struct weir_found *found,
+                                                       int64_t *greatest_number)
+{
+    const struct weir_found_manifest *newest = NULL;
+    *greatest_number = -1;
+    for (uint32_t i = 0; i < found->manifest_count; i++) { // by number, then time
+        const struct weir_found_manifest *manifest = &found->manifests[i];
+        *greatest_number = manifest->number > *greatest_number ? manifest->number
+                                                               : *greatest_number;
+        newest = manifest->state == WEIR_MANIFEST_INTACT ? manifest : newest;
+    }
+    return newest;
+}
+
+// Checkpoints were committed, but nothing of it is left in Kafka: say why where it can be known.
+static enum weir_status refuse_lost_pointer(const struct weir_found *found, int64_t number,
+                                            const struct weir_manifest *manifest,
+                                            struct weir_recovery *recovery,
+                                            struct weir_error *error)
+{
+    for (uint32_t i = 0; manifest != NULL && i < found->partition_count; i++) {
+        const struct weir_found_partition *partition = &found->partitions[i];
+        const struct weir_manifest_position *position = weir_manifest_find_position(
+            manifest, partition->table, partition->topic, partition->partition);
+        // Deleting a topic deletes its committed offsets.
+        if (position != NULL && check_topic(partition, position, recovery, error) != WEIR_OK) {
+            return WEIR_ERROR;
+        }
+    }
+    return refuse(recovery, WEIR_REFUSAL_POINTER_LOST, error,
+                  "the checkpoint store %s holds checkpoint %" PRId64
+                  ", but consumer group \"%s\" has no committed offsets: they have expired "
+                  "(offsets.retention.minutes) or were deleted, with their topics or by hand; "
+                  DISCARD_HINT,
+                  found->store_path, number, found->job_id);
+}
+
+// Nothing was ever committed, as far as Kafka knows.
+static enum weir_status decide_without_pointer(const struct weir_found *found,
+                                               struct weir_recovery *recovery,
+                                               struct weir_error *error)
+{
+    int64_t greatest_number;
+    const struct weir_found_manifest *newest = newest_intact(found, &greatest_number);
+    if (newest != NULL &&
+        weir_recovery_check_identity(found, newest->manifest, recovery, error) != WEIR_OK) {
+        return WEIR_ERROR;
+    }
+    if (greatest_number > 0) {
+        return refuse_lost_pointer(found, greatest_number,
+                                   newest != NULL ? newest->manifest : NULL, recovery, error);
+    }
+    recovery->number = 0;
+    if (newest == NULL) {
+        recovery->kind = WEIR_RECOVERY_FRESH;
+        return WEIR_OK;
+    }
+    recovery->kind = WEIR_RECOVERY_RESTORE;
+    recovery->attempt = newest->attempt;
+    recovery->manifest = newest->manifest;
     return WEIR_OK;
 }
 
@@ -283,6 +315,44 @@ static enum weir_status check_none_gone(const struct weir_found *found,
     return WEIR_OK;
 }
 
+static bool has_table(const struct weir_found *found, const char *table, const char *topic)
+{
+    for (uint32_t i = 0; i < found->partition_count; i++) {
+        if (strcmp(found->partitions[i].table, table) == 0 &&
+            strcmp(found->partitions[i].topic, topic) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// The position of a partition in the manifest: of its table; else of one that is gone from the job
+// and read the same topic (the table was renamed). NULL: none. *is_known: the manifest knows
+// the table (or the renamed one), with or without that partition.
+static const struct weir_manifest_position *
+find_own_position(const struct weir_found *found, const struct weir_manifest *manifest,
+                  const struct weir_found_partition *partition, bool *is_known)
+{
+    const struct weir_manifest_position *renamed = NULL;
+    *is_known = false;
+    for (uint32_t i = 0; i < manifest->position_count; i++) {
+        const struct weir_manifest_position *position = &manifest->positions[i];
+        bool is_own = strcmp(position->entry.table, partition->table) == 0;
+        if (strcmp(position->entry.topic, partition->topic) != 0 ||
+            (!is_own && has_table(found, position->entry.table, partition->topic))) {
+            continue;
+        }
+        *is_known = true;
+        if (position->entry.partition == partition->partition && is_own) {
+            return position;
+        }
+        if (position->entry.partition == partition->partition && renamed == NULL) {
+            renamed = position;
+        }
+    }
+    return renamed;
+}
+
 static enum weir_status decide_partitions(const struct weir_found *found,
                                           struct weir_recovery *recovery,
                                           struct weir_partition_decision *decisions,
@@ -290,23 +360,16 @@ static enum weir_status decide_partitions(const struct weir_found *found,
 {
     for (uint32_t i = 0; i < found->partition_count; i++) {
         const struct weir_found_partition *partition = &found->partitions[i];
-        const struct weir_manifest_position *position = weir_manifest_find_position(
-            recovery->manifest, partition->table, partition->topic, partition->partition);
+        bool is_known_table;
+        const struct weir_manifest_position *position =
+            find_own_position(found, recovery->manifest, partition, &is_known_table);
         decisions[i] = (struct weir_partition_decision){0};
-        if (position != NULL) {
-            if (decide_known(found, partition, position, recovery, &decisions[i], error) !=
-                WEIR_OK) {
-                return WEIR_ERROR;
-            }
-            continue;
+        if (position == NULL) {
+            decisions[i].kind = is_known_table ? WEIR_START_EARLIEST : WEIR_START_TABLE;
+        } else if (decide_known(found, partition, position, recovery, &decisions[i], error) !=
+                   WEIR_OK) {
+            return WEIR_ERROR;
         }
-        bool is_known_topic = false;
-        for (uint32_t j = 0; j < recovery->manifest->position_count; j++) {
-            is_known_topic = is_known_topic ||
-                             strcmp(recovery->manifest->positions[j].entry.topic,
-                                    partition->topic) == 0;
-        }
-        decisions[i].kind = is_known_topic ? WEIR_START_EARLIEST : WEIR_START_TABLE;
     }
     return check_none_gone(found, recovery, error);
 }
@@ -394,7 +457,7 @@ enum weir_status weir_recovery_decide(const struct weir_found *found,
     if (status != WEIR_OK || recovery->kind == WEIR_RECOVERY_FRESH) {
         return status;
     }
-    if (check_identity(found, recovery, error) != WEIR_OK) {
+    if (weir_recovery_check_identity(found, recovery->manifest, recovery, error) != WEIR_OK) {
         return WEIR_ERROR;
     }
     return decide_partitions(found, recovery, decisions, error);

@@ -119,6 +119,13 @@ enum weir_status weir_recovery_decide(const struct weir_found *found,
                                       struct weir_partition_decision *decisions,
                                       struct weir_error *error);
 
+// Is the manifest one of this job on this cluster? Part of the decision, and of the look before it:
+// asks only for cluster id, store path, job id and the tables' topics. Fills recovery on REFUSE.
+enum weir_status weir_recovery_check_identity(const struct weir_found *found,
+                                              const struct weir_manifest *manifest,
+                                              struct weir_recovery *recovery,
+                                              struct weir_error *error);
+
 // The greatest pointer of all partitions; NULL: there is none.
 const struct weir_pointer *weir_pointer_greatest(const struct weir_found *found);
 

@@ -187,9 +187,10 @@ enum weir_status weir_store_read_manifest(struct weir_store *store, int64_t numb
     }
     if (status == WEIR_OK &&
         (manifest->number != number || !weir_attempt_equal(&manifest->attempt, attempt))) {
-        status = weir_error_set(error, WEIR_DOMAIN_STORE, WEIR_ACTION_REFUSE,
-                                "%s holds checkpoint %" PRId64 " of attempt %s: the file was renamed",
-                                path, manifest->number, manifest->attempt.text);
+        status =
+            weir_error_set(error, WEIR_DOMAIN_STORE, WEIR_ACTION_REFUSE,
+                           "%s holds checkpoint %" PRId64 " of attempt %s: the file was renamed",
+                           path, manifest->number, manifest->attempt.text);
     }
     weir_buffer_deinit(&bytes);
     return status;

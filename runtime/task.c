@@ -24,6 +24,7 @@ struct weir_task {
     struct weir_source *source;
     uint32_t node_count;
     struct weir_operator **nodes;
+    struct weir_state_store *state; // NULL: none
     struct weir_mailbox *mailbox;
     struct weir_mailbox *coordinator;
     pthread_t thread;
@@ -60,6 +61,9 @@ void weir_task_destroy(struct weir_task *task)
     for (uint32_t i = task->node_count; i > 0; i--) {
         task->nodes[i - 1]->ops->destroy(task->nodes[i - 1]);
     }
+    if (task->state != NULL) {
+        task->state->ops->destroy(task->state);
+    }
     weir_mailbox_destroy(task->mailbox, NULL);
     free(task->nodes);
     free(task);
@@ -78,6 +82,17 @@ const char *weir_task_name(const struct weir_task *task)
 struct weir_mailbox *weir_task_mailbox(struct weir_task *task)
 {
     return task->mailbox;
+}
+
+void weir_task_set_state(struct weir_task *task, struct weir_state_store *state)
+{
+    WEIR_ASSERT(task->state == NULL);
+    task->state = state;
+}
+
+bool weir_task_is_source(const struct weir_task *task)
+{
+    return !task->source->is_inlet;
 }
 
 uint64_t weir_task_activity(const struct weir_task *task)
@@ -104,6 +119,9 @@ static enum weir_status on_trigger(struct weir_task *task, const struct weir_bar
             return WEIR_ERROR;
         }
     }
+    if (task->state != NULL) {
+        task->state->ops->barrier(task->state, barrier, snapshot);
+    }
     task->is_final = barrier->type == WEIR_BARRIER_FINAL;
     weir_snapshot_release(snapshot);
     return WEIR_OK;
@@ -124,6 +142,9 @@ static enum weir_status take_mail(struct weir_task *task, struct weir_error *err
             break;
         }
         case WEIR_MAIL_COMMITTED:
+            if (task->state != NULL) {
+                task->state->ops->committed(task->state, mail.number);
+            }
             for (uint32_t i = 0; i < task->node_count; i++) {
                 if (task->nodes[i]->ops->committed != NULL) {
                     task->nodes[i]->ops->committed(task->nodes[i], mail.number);
@@ -160,8 +181,14 @@ static enum weir_status resume(struct weir_task *task, bool *is_open, struct wei
         *is_open = *is_open && !op->is_blocked;
         task->is_waiting = task->is_waiting || op->is_waiting;
     }
-    return WEIR_OK;
+    if (task->state == NULL) {
+        return WEIR_OK;
+    }
+    *is_open = *is_open && !task->state->ops->is_full(task->state);
+    return task->state->ops->check(task->state, error);
 }
+
+static const struct weir_time end_of_time = {.watermark_us = INT64_MAX};
 
 static enum weir_step fail(struct weir_task *task, const struct weir_error *error)
 {
@@ -193,9 +220,15 @@ enum weir_step weir_task_step(struct weir_task *task, struct weir_error *error)
         return step;
     case WEIR_STEP_DONE:
         task->is_input_done = true;
+        if (weir_operator_push_time(&task->source->op, &end_of_time, error) != WEIR_OK) {
+            return fail(task, error);
+        }
         weir_mailbox_post(task->coordinator, &(struct weir_mail){.kind = WEIR_MAIL_FINISHED,
                                                                  .task_idx = task->idx});
         return WEIR_STEP_MORE;
+    case WEIR_STEP_BARRIER:
+        return on_trigger(task, &task->source->barrier, error) == WEIR_OK ? WEIR_STEP_MORE
+                                                                         : fail(task, error);
     case WEIR_STEP_FAILED:
         return fail(task, error);
     }
@@ -209,6 +242,7 @@ static void *run(void *argument)
     for (;;) {
         switch (weir_task_step(task, &error)) {
         case WEIR_STEP_MORE:
+        case WEIR_STEP_BARRIER:
             break;
         case WEIR_STEP_IDLE:
             weir_mailbox_wait(task->mailbox, task->is_waiting ? WAITING_POLL_MS : -1);

@@ -9,19 +9,23 @@
 #include "runtime/mailbox.h"
 #include "runtime/operator.h"
 #include "runtime/snapshot.h"
+#include "runtime/state.h"
 
 enum weir_step {
     WEIR_STEP_MORE,   // there is more to do now
     WEIR_STEP_IDLE,   // nothing until mail, data or a wake comes
     WEIR_STEP_DONE,   // ended: final barrier passed and everything of it acknowledged
     WEIR_STEP_FAILED, // the error says why; the coordinator has been told
+    WEIR_STEP_BARRIER, // of a source only: source->barrier passes the chain now
 };
 
-// What feeds a source task. A source is the first node of its chain.
+// What feeds a task: Kafka (kafka/source.h) or other tasks (runtime/exchange.h). It is the first node
+// of the chain.
 struct weir_source;
 struct weir_source_ops {
     // Reads once without blocking, and pushes at most one batch. MORE, IDLE, DONE (end of a
-    // bounded input: polled no more) or FAILED.
+    // bounded input: polled no more), FAILED, or BARRIER (a barrier has come in with the input;
+    // sources that read Kafka get theirs as mail instead).
     enum weir_step (*poll)(struct weir_source *source, struct weir_error *error);
     // Adds the positions as they are now.
     void (*snapshot)(struct weir_source *source, struct weir_snapshot *snapshot);
@@ -33,6 +37,8 @@ struct weir_source {
     // Goes up whenever a position moves: an epoch in which no source moved is skipped. Written by
     // the task, read by the coordinator.
     _Atomic uint64_t activity;
+    struct weir_barrier barrier; // with WEIR_STEP_BARRIER
+    bool is_inlet;               // barriers come in with the input, not as mail
 };
 
 struct weir_task;
@@ -44,9 +50,14 @@ struct weir_task *weir_task_create(uint32_t idx, const char *name, struct weir_s
                                    struct weir_mailbox *mailbox, struct weir_mailbox *coordinator);
 void weir_task_destroy(struct weir_task *task); // its thread has been joined
 
+// The keyed state of the chain, taken over; before the first step. Frozen at each barrier after the
+// nodes have had theirs.
+void weir_task_set_state(struct weir_task *task, struct weir_state_store *state);
+
 uint32_t weir_task_idx(const struct weir_task *task);
 const char *weir_task_name(const struct weir_task *task);
 struct weir_mailbox *weir_task_mailbox(struct weir_task *task);
+bool weir_task_is_source(const struct weir_task *task); // gets triggers as mail
 uint64_t weir_task_activity(const struct weir_task *task); // any thread
 
 // One step. Thread: the task's.

@@ -102,6 +102,7 @@ bool weir_failpoint_hit(const char *name)
         case ACTION_ERROR:
             return true;
         case ACTION_SLEEP: {
+            fprintf(stderr, "failpoint %s: sleep\n", name);
             struct timespec wait = {.tv_sec = point->sleep_ms / 1000,
                                     .tv_nsec = point->sleep_ms % 1000 * 1000000};
             nanosleep(&wait, NULL);

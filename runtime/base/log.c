@@ -84,9 +84,10 @@ void weir_log(enum weir_log_level level, const char *format, ...)
 
     char line[LINE_BYTES_MAX];
     bool is_json = line_format == WEIR_LOG_JSON;
-    int head = is_json ? snprintf(line, sizeof line, "{\"time\":\"%s\",\"level\":\"%s\",\"message\":\"",
-                                  when, level_name(level))
-                       : snprintf(line, sizeof line, "%s %-5s ", when, level_name(level));
+    int head = is_json
+                   ? snprintf(line, sizeof line, "{\"time\":\"%s\",\"level\":\"%s\",\"message\":\"",
+                              when, level_name(level))
+                   : snprintf(line, sizeof line, "%s %-5s ", when, level_name(level));
     size_t used = append_escaped(line, (size_t)head, sizeof line - 4, message, is_json);
     if (is_json) {
         line[used++] = '"';

@@ -138,7 +138,8 @@ void *weir_arena_realloc(struct weir_arena *arena, void *memory, size_t old_byte
     size_t old_aligned = align_up(old_bytes);
     size_t new_aligned = align_up(new_bytes);
     struct block *block = arena->current;
-    bool is_newest = block != NULL && (char *)memory + old_aligned == block->data + arena->used_bytes;
+    bool is_newest =
+        block != NULL && (char *)memory + old_aligned == block->data + arena->used_bytes;
     if (is_newest) {
         size_t start_bytes = (size_t)((char *)memory - block->data);
         if (start_bytes + new_aligned <= block->capacity_bytes) {

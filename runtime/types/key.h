@@ -12,8 +12,8 @@
 void weir_key_encode(const struct weir_column *columns, uint32_t column_count, uint32_t row,
                      struct weir_buffer *out);
 
-// Reads a key back into row `row` of columns (allocated with validity, of the same types). Views and
-// numerics go to the arena. False: these are no such bytes.
+// Reads a key back into row `row` of columns (allocated with validity, of the same types). Views
+// and numerics go to the arena. False: these are no such bytes.
 bool weir_key_decode(struct weir_view key, struct weir_column *columns, uint32_t column_count,
                      uint32_t row, struct weir_arena *arena);
 

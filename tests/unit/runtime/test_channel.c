@@ -40,15 +40,15 @@ static void test_channel_is_bounded_and_in_order(void **state)
 {
     (void)state;
     struct pair pair = make_pair();
-    struct weir_item item = {.kind = WEIR_ITEM_WATERMARK};
+    struct weir_item item = {.kind = WEIR_ITEM_TIME};
     for (int i = 0; i < CAPACITY; i++) {
-        item.watermark_us = i;
+        item.time.watermark_us = i;
         assert_true(weir_channel_push(pair.channel, &item));
     }
     assert_false(weir_channel_push(pair.channel, &item));
     for (int i = 0; i < CAPACITY; i++) {
         assert_true(weir_channel_pop(pair.channel, &item));
-        assert_int_equal(item.watermark_us, i);
+        assert_int_equal(item.time.watermark_us, i);
     }
     assert_false(weir_channel_pop(pair.channel, &item));
     free_pair(&pair);
@@ -72,7 +72,7 @@ static void *produce(void *argument)
 {
     struct pair *pair = argument;
     for (int64_t i = 0; i < ITEM_COUNT; i++) {
-        struct weir_item item = {.kind = WEIR_ITEM_WATERMARK, .watermark_us = i};
+        struct weir_item item = {.kind = WEIR_ITEM_TIME, .time.watermark_us = i};
         while (!weir_channel_push(pair->channel, &item)) {
             weir_mailbox_wait(pair->producer, -1); // for ever, if a wake were missed
         }
@@ -91,7 +91,7 @@ static void test_channel_no_wake_is_missed_between_two_threads(void **state)
         while (!weir_channel_pop(pair.channel, &item)) {
             weir_mailbox_wait(pair.consumer, -1);
         }
-        assert_int_equal(item.watermark_us, i);
+        assert_int_equal(item.time.watermark_us, i);
     }
     pthread_join(thread, NULL);
     free_pair(&pair);
