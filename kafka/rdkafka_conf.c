@@ -53,7 +53,6 @@ static const struct setting question_defaults[] = {
     {"fetch.wait.max.ms", "10"},
     // Questions look at single records.
     {"fetch.message.max.bytes", "65536"},
-    {"queued.min.messages", "1"},
     {NULL, NULL},
 };
 

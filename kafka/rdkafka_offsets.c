@@ -230,6 +230,15 @@ static enum weir_status assign_one(rd_kafka_t *handle, const struct weir_topic_p
                                   (int)at->partition);
 }
 
+// Records behind the one that was looked for; left in the queue they would hold up the next look.
+static void drop_rest(rd_kafka_t *handle)
+{
+    rd_kafka_message_t *message;
+    while ((message = rd_kafka_consumer_poll(handle, 0)) != NULL) {
+        rd_kafka_message_destroy(message);
+    }
+}
+
 enum weir_status weir_rdkafka_record_at(struct weir_kafka *base,
                                         const struct weir_topic_partition *at, int64_t offset,
                                         bool *found, int64_t *timestamp_ms, uint32_t *crc32_out,
@@ -271,6 +280,7 @@ enum weir_status weir_rdkafka_record_at(struct weir_kafka *base,
         rd_kafka_message_destroy(message);
     }
     rd_kafka_assign(handle, NULL);
+    drop_rest(handle);
     pthread_mutex_unlock(&kafka->record_lock);
     return status;
 }
