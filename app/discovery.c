@@ -65,18 +65,20 @@ static void check_topic(struct weir_discovery *discovery, uint32_t idx)
     bool is_other = info.exists && info.topic_id[0] != '\0' && topic->topic_id[0] != '\0' &&
                     strcmp(info.topic_id, topic->topic_id) != 0;
     if (is_other || (info.exists && info.partition_count < topic->partition_count)) {
-        weir_error_set(&error, WEIR_DOMAIN_KAFKA, WEIR_ACTION_FAIL,
-                       "topic %s was created anew while the job was reading it: its positions belong "
-                       "to the old one",
-                       topic->name);
+        weir_error_set(
+            &error, WEIR_DOMAIN_KAFKA, WEIR_ACTION_FAIL,
+            "topic %s was created anew while the job was reading it: its positions belong "
+            "to the old one",
+            topic->name);
         fail(discovery, &error);
         return;
     }
     if (info.exists && info.partition_count > topic->partition_count &&
         !discovery->has_asked_rebuild) {
-        weir_log(WEIR_LOG_INFO,
-                 "topic %s has %u partitions, %u before: taking a checkpoint, then reading them too",
-                 topic->name, info.partition_count, topic->partition_count);
+        weir_log(
+            WEIR_LOG_INFO,
+            "topic %s has %u partitions, %u before: taking a checkpoint, then reading them too",
+            topic->name, info.partition_count, topic->partition_count);
         discovery->has_asked_rebuild = true;
         weir_mailbox_post(discovery->coordinator,
                           &(struct weir_mail){.kind = WEIR_MAIL_REQUEST_REBUILD});

@@ -98,7 +98,8 @@ void weir_job_log_totals(const struct weir_job *job)
     for (uint32_t i = 0; i < job->tasks.count; i++) {
         const struct weir_job_task *task = &job->tasks.tasks[i];
         struct weir_source_stats read = weir_source_stats(task->source);
-        weir_log(WEIR_LOG_INFO, "task %s read %" PRIu64 " records, of these %" PRIu64 " null values",
+        weir_log(WEIR_LOG_INFO,
+                 "task %s read %" PRIu64 " records, of these %" PRIu64 " null values",
                  weir_task_name(task->task), read.record_count, read.null_value_count);
         for (uint32_t j = 0; j < task->sink_count; j++) {
             struct weir_sink_stats written = weir_sink_stats(task->sinks[j]);

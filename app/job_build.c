@@ -177,7 +177,8 @@ static struct weir_operator *create_node(const struct builder *builder,
 }
 
 // Does the source feed the node?
-static void mark_fed(const struct weir_plan *plan, const struct weir_plan_node *source, bool *is_fed)
+static void mark_fed(const struct weir_plan *plan, const struct weir_plan_node *source,
+                     bool *is_fed)
 {
     for (uint32_t i = 0; i < plan->node_count; i++) {
         const struct weir_plan_node *node = plan->nodes[i];

@@ -26,7 +26,8 @@ bool weir_owner_look(struct weir_owner *owner, const struct weir_pointer *pointe
     if (pointer == NULL) {
         return true;
     }
-    if (owner->had_predecessor && weir_attempt_equal(&pointer->owner_attempt, &owner->predecessor)) {
+    if (owner->had_predecessor &&
+        weir_attempt_equal(&pointer->owner_attempt, &owner->predecessor)) {
         return true;
     }
     for (uint32_t i = 0; i < owner->attempt_count; i++) {

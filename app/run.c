@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// `weir run`. Once: plan, lock, client, store. Then lives, one after another: recover (claim), build,
-// run, take down; the outcome of each says whether there is a next one. Thread: the main thread.
+// `weir run`. Once: plan, lock, client, store. Then lives, one after another: recover (claim),
+// build, run, take down; the outcome of each says whether there is a next one. Thread: the main
+// thread.
 //
 //   outcome of a life            next
 //   done, stopped                exit 0

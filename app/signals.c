@@ -42,8 +42,8 @@ static void on_stop(int number)
 static void on_alarm(int number)
 {
     (void)number;
-    say("weir: the final checkpoint could not be committed in time: ending without it; what was not "
-        "committed will be replayed\n");
+    say("weir: the final checkpoint could not be committed in time: ending without it; what was "
+        "not committed will be replayed\n");
     _exit(WEIR_EXIT_FAILED);
 }
 

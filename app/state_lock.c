@@ -44,10 +44,11 @@ enum weir_status weir_state_lock(const char *state_dir, int64_t timeout_ms,
         }
         if (*stop_requests > 0 || weir_now_ms(&weir_system_clock) >= deadline_ms) {
             close(file);
-            return weir_error_set(error, WEIR_DOMAIN_STORE, WEIR_ACTION_FAIL,
-                                  "state directory %s is in use by another process: stop it, or give "
-                                  "this one its own WEIR_STATE_DIR",
-                                  state_dir);
+            return weir_error_set(
+                error, WEIR_DOMAIN_STORE, WEIR_ACTION_FAIL,
+                "state directory %s is in use by another process: stop it, or give "
+                "this one its own WEIR_STATE_DIR",
+                state_dir);
         }
         struct timespec pause = {.tv_nsec = POLL_MS * 1000000};
         nanosleep(&pause, NULL);

@@ -169,11 +169,12 @@ static enum weir_status check_verification(struct weir_kafka *kafka,
                  what);
         return WEIR_OK;
     }
-    return weir_error_set(error, WEIR_DOMAIN_KAFKA, WEIR_ACTION_REFUSE,
-                          "the brokers %s; without it a request that arrives late can move committed "
-                          "offsets back. Set transaction.partition.verification.enable=true, or "
-                          "WEIR_ALLOW=unverified_transactions to run all the same",
-                          what);
+    return weir_error_set(
+        error, WEIR_DOMAIN_KAFKA, WEIR_ACTION_REFUSE,
+        "the brokers %s; without it a request that arrives late can move committed "
+        "offsets back. Set transaction.partition.verification.enable=true, or "
+        "WEIR_ALLOW=unverified_transactions to run all the same",
+        what);
 }
 
 static enum weir_status check_transaction_timeout(struct weir_kafka *kafka,
@@ -215,11 +216,12 @@ static enum weir_status check_commit_size(const struct weir_plan *plan,
     if (size_bytes <= COMMIT_BYTES_MAX) {
         return WEIR_OK;
     }
-    return weir_error_set(error, WEIR_DOMAIN_KAFKA, WEIR_ACTION_REFUSE,
-                          "the offsets of all source partitions take about %" PRIu64
-                          " bytes a commit, a broker takes %d: read fewer partitions in one job, or "
-                          "shorten WEIR_JOB_ID",
-                          size_bytes, COMMIT_BYTES_MAX);
+    return weir_error_set(
+        error, WEIR_DOMAIN_KAFKA, WEIR_ACTION_REFUSE,
+        "the offsets of all source partitions take about %" PRIu64
+        " bytes a commit, a broker takes %d: read fewer partitions in one job, or "
+        "shorten WEIR_JOB_ID",
+        size_bytes, COMMIT_BYTES_MAX);
 }
 
 enum weir_status weir_brokers_check(struct weir_kafka *kafka, const struct weir_plan *plan,

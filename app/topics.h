@@ -33,8 +33,8 @@ const char *weir_table_dead_letter_topic(const struct weir_table *table,
                                          const struct weir_config *config);
 
 // What would make the promise untrue or every commit fail: transactions that the broker does not
-// verify, a transaction time-out above the broker's maximum, more offsets than one commit can carry.
-// Error (REFUSE). Blocks.
+// verify, a transaction time-out above the broker's maximum, more offsets than one commit can
+// carry. Error (REFUSE). Blocks.
 enum weir_status weir_brokers_check(struct weir_kafka *kafka, const struct weir_plan *plan,
                                     const struct weir_topics *topics,
                                     const struct weir_config *config,

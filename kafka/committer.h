@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The committer: takes complete checkpoints in order and makes each one true: manifest, offsets with
-// the pointer, commit of the transaction. Also the claim, with which a new owner begins.
+// The committer: takes complete checkpoints in order and makes each one true: manifest, offsets
+// with the pointer, commit of the transaction. Also the claim, with which a new owner begins.
 #ifndef WEIR_KAFKA_COMMITTER_H
 #define WEIR_KAFKA_COMMITTER_H
 

@@ -31,8 +31,8 @@ struct weir_sink_stats weir_sink_stats(const struct weir_operator *sink);
 // Java's murmur2 of the key, made non-negative: where Kafka's default partitioner puts it.
 uint32_t weir_murmur2(struct weir_view key);
 
-// What is written for an event time: what lies ahead of the wall clock is now, what lies before 1970
-// is 1 ms (0 would be taken for "now"). *is_clamped is set, never cleared.
+// What is written for an event time: what lies ahead of the wall clock is now, what lies before
+// 1970 is 1 ms (0 would be taken for "now"). *is_clamped is set, never cleared.
 int64_t weir_message_timestamp_ms(int64_t event_time_us, int64_t wall_ms, bool *is_clamped);
 
 #endif

@@ -103,7 +103,8 @@ struct weir_writer *weir_writer_create(const struct weir_writer_config *config)
     uint32_t slot_count = WEIR_HANDLE_COUNT * config->partition_count;
     writer->slots = weir_alloc_zero(slot_count * sizeof *writer->slots);
     for (uint32_t i = 0; i < slot_count; i++) {
-        writer->slots[i].delivery = (struct weir_delivery){.delivered = delivered, .failed = failed};
+        writer->slots[i].delivery =
+            (struct weir_delivery){.delivered = delivered, .failed = failed};
         writer->slots[i].writer = writer;
     }
     writer->partitions = weir_alloc_zero(config->partition_count * sizeof *writer->partitions);

@@ -19,7 +19,8 @@ struct weir_writer_config {
     const char *topic; // as long as the writer
     uint32_t partition_count;
     int64_t first_epoch;         // of the first row
-    struct weir_mailbox *mailbox; // of the task: woken when held rows may go or an epoch is complete
+    // Of the task: woken when held rows may go or an epoch is complete.
+    struct weir_mailbox *mailbox;
     size_t held_bytes_max;
 };
 

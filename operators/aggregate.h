@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // GROUP BY: one row of accumulators per group, kept in keyed state. Without window the result
-// changes, and what changed is sent at the barrier (docs/state.md); with a window each group is sent
-// once, when the watermark reaches the window's end, and forgotten.
+// changes, and what changed is sent at the barrier (docs/state.md); with a window each group is
+// sent once, when the watermark reaches the window's end, and forgotten.
 #ifndef WEIR_OPERATORS_AGGREGATE_H
 #define WEIR_OPERATORS_AGGREGATE_H
 
@@ -35,7 +35,8 @@ enum weir_status weir_aggregate_resolve(const char *name, const struct weir_type
 struct weir_aggregate_config {
     const struct weir_schema *input;
     uint32_t key_count;
-    const uint32_t *key_columns;  // of the input; for a window: window_start and/or window_end among them
+    // Of the input; for a window: window_start and/or window_end among them.
+    const uint32_t *key_columns;
     int32_t window_end_column;    // of the input; -1: no window
     bool is_input_changing;       // rows are taken back (batch->change)
     uint32_t aggregate_count;
@@ -49,8 +50,8 @@ struct weir_operator *weir_aggregate_create(const char *id, const char *name,
                                             const struct weir_aggregate_config *config);
 
 // Upserts by key (change kinds INSERT for the newest row and DELETE for a tombstone, whose other
-// columns are NULL) to changes: INSERT, UPDATE_BEFORE + UPDATE_AFTER, DELETE with the whole old row.
-// Nothing for a key that is deleted and was not there, or whose row stays the same.
+// columns are NULL) to changes: INSERT, UPDATE_BEFORE + UPDATE_AFTER, DELETE with the whole old
+// row. Nothing for a key that is deleted and was not there, or whose row stays the same.
 struct weir_normalize_config {
     const struct weir_schema *schema;
     uint32_t key_count;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Windows of event time: the watermark node that keeps each partition's time, and the node that puts
-// rows into windows and sets late ones aside. Both belong before the exchange, where a row still
-// knows its record.
+// Windows of event time: the watermark node that keeps each partition's time, and the node that
+// puts rows into windows and sets late ones aside. Both belong before the exchange, where a row
+// still knows its record.
 #ifndef WEIR_OPERATORS_WINDOW_H
 #define WEIR_OPERATORS_WINDOW_H
 

@@ -102,8 +102,8 @@ enum weir_plan_kind {
     WEIR_PLAN_AGGREGATE, // schema: key_columns, then one column for each of `aggregates`
 };
 
-// A condition over the columns of the node's schema that a row must meet, or be reported with reason
-// constraint.
+// A condition over the columns of the node's schema that a row must meet, or be reported with
+// reason constraint.
 struct weir_plan_check {
     const struct weir_expr *condition; // false (not NULL) is a violation; NULL for NOT NULL
     int32_t not_null_column;           // -1: `condition` instead
@@ -113,7 +113,7 @@ struct weir_plan_check {
 struct weir_plan_node {
     enum weir_plan_kind kind;
     uint32_t idx;         // in weir_plan.nodes; inputs come before the nodes they feed
-    const char *id;       // stable: a hash of kind, inputs' ids, table, expressions (design, sect. 7)
+    const char *id; // stable: a hash of kind, inputs' ids, table, expressions (design, sect. 7)
     const char *name;     // for people: "project → fast_flights"
     uint32_t input_count; // 0 for sources; more than one is UNION ALL: rows of any, as they come
     struct weir_plan_node **inputs;

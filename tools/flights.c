@@ -2,11 +2,11 @@
 // The demo's other end of Kafka: fills a topic with lines and reads topics as any read_committed
 // consumer does. It shares nothing with weir but librdkafka, so that it sees what strangers see.
 //
-//   flights load BROKERS TOPIC PARTITIONS PER-SECOND   makes the topic; a line of standard input is
-//                                                      a record, the lines deal the partitions round
+//   flights load BROKERS TOPIC PARTITIONS PER-SECOND   makes the topic; each line of standard
+//                                                      input is a record of the next partition
 //   flights read BROKERS TOPIC                         prints every committed value there is now
-//   flights follow BROKERS SECONDS TOPIC=COUNT…        prints how many there are, as they come, until
-//                                                      every count is reached (0) or time is up (1)
+//   flights follow BROKERS SECONDS TOPIC=COUNT…        prints how many have come, each second,
+//                                                      until it is so many (0) or time is up (1)
 //
 // Thread: one, besides librdkafka's own.
 #include <inttypes.h>
@@ -86,7 +86,8 @@ static rd_kafka_t *handle_create(rd_kafka_type_t type, rd_kafka_conf_t *conf, co
 static void topic_create(rd_kafka_t *handle, const char *topic, int partition_count)
 {
     char text[512];
-    rd_kafka_NewTopic_t *request = rd_kafka_NewTopic_new(topic, partition_count, 1, text, sizeof text);
+    rd_kafka_NewTopic_t *request =
+        rd_kafka_NewTopic_new(topic, partition_count, 1, text, sizeof text);
     if (request == NULL) {
         die("%s", text);
     }

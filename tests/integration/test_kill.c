@@ -138,7 +138,8 @@ static void test_kill_with_three_concurrent_checkpoints(void **state)
     struct weir_test_cluster *cluster =
         weir_test_cluster_start(&(struct weir_test_cluster_options){.node_count = 1});
     struct job *job = job_create(weir_test_cluster_bootstrap(cluster), "kill3");
-    const char *more[] = {"WEIR_CHECKPOINT_MAX_CONCURRENT=3", "WEIR_CHECKPOINT_INTERVAL=20ms", NULL};
+    const char *more[] = {"WEIR_CHECKPOINT_MAX_CONCURRENT=3", "WEIR_CHECKPOINT_INTERVAL=20ms",
+                          NULL};
     kill_and_check(job, kills() / 2, more);
     weir_test_cluster_destroy(cluster);
 }

@@ -87,7 +87,8 @@ static void test_manifest_every_flipped_byte_and_every_cut_is_refused(void **sta
         bytes.data[i] ^= 0x20;
         struct weir_view view = {.data = bytes.data, .size_bytes = bytes.size_bytes};
         // Upper and lower case of the checksum's hex digits mean the same; nothing else does.
-        bool is_hex_letter = i < 64 && (bytes.data[i] | 0x20) >= 'a' && (bytes.data[i] | 0x20) <= 'f';
+        bool is_hex_letter =
+            i < 64 && (bytes.data[i] | 0x20) >= 'a' && (bytes.data[i] | 0x20) <= 'f';
         if (decode(view, arena, &manifest, &error) == WEIR_OK && !is_hex_letter) {
             fail_msg("byte %zu flipped, and it was taken", i);
         }
