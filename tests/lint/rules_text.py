@@ -119,7 +119,7 @@ def machine_paths(context):
 
 @rule("links")
 def links(context):
-    """A page that points at a file that is gone sends its reader nowhere."""
+    """A page, or a comment, that points at a page that is gone sends its reader nowhere."""
     pattern = re.compile(r"\]\(([^)#:\s]+)(#[^)]*)?\)")
     known = set(context.paths)
     folders = {os.path.dirname(path) for path in known}
@@ -128,6 +128,12 @@ def links(context):
             target = os.path.normpath(os.path.join(os.path.dirname(path), match.group(1)))
             if target not in known and not any(
                     folder == target or folder.startswith(target + "/") for folder in folders):
+                yield Fault(path, number, f"{match.group(1)} does not exist")
+    named = re.compile(r"(?<![\w/])(docs/[\w-]+\.md|[A-Z]+\.md)\b")
+    for path, number, text in each_line(context, is_code):
+        for match in named.finditer(text):
+            if match.group(1) not in known and os.path.basename(path) not in ("lint.py",
+                                                                              "test_lint.py"):
                 yield Fault(path, number, f"{match.group(1)} does not exist")
 
 

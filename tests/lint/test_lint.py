@@ -87,7 +87,8 @@ class RuleTest(unittest.TestCase):
 
     def test_links(self):
         self.check("links", {"a.md": "[b](docs/b.md#x) [c](docs) [web](https://example.org)\n"
-                                     "[gone](docs/c.md)  #!\n", "docs/b.md": "[a](../a.md)\n"})
+                                     "[gone](docs/c.md)  #!\n", "docs/b.md": "[a](../a.md)\n",
+                             "a.c": "// docs/b.md tells, and sql/README.md\n// docs/c.md  //!\n"})
 
     def test_readme(self):
         self.check("readme", {"sql/a.c": "", "kafka/README.md": "", "README.md": "", "other/a.c": ""},
