@@ -242,8 +242,25 @@ static void snapshot(struct weir_source *base, struct weir_snapshot *snapshot_ou
                                                         .end_offset = at->end_offset,
                                                         .last_offset = at->last_offset,
                                                         .last_timestamp_ms = at->last_timestamp_ms,
-                                                        .last_crc32 = at->last_crc32});
+                                                        .last_crc32 = at->last_crc32,
+                                                        .event_time_us = at->event_time_us});
     }
+}
+
+static bool is_at_end(const struct weir_source *base, int32_t number)
+{
+    const struct source *source = (const struct source *)base;
+    struct weir_consumer *consumer = source->config.consumer;
+    for (uint32_t i = 0; i < source->config.partition_count; i++) {
+        const struct partition *partition = &source->partitions[i];
+        if (partition->at.partition == number) {
+            return partition->is_done ||
+                   (atomic_load_explicit(&partition->end, memory_order_relaxed) ==
+                        partition->at.offset &&
+                    consumer->ops->high_watermark(consumer, i) == partition->at.offset);
+        }
+    }
+    return false;
 }
 
 static void destroy(struct weir_operator *op)
@@ -260,7 +277,8 @@ static void destroy(struct weir_operator *op)
 }
 
 static const struct weir_operator_ops operator_ops = {.kind = "kafka source", .destroy = destroy};
-static const struct weir_source_ops source_ops = {.poll = poll_once, .snapshot = snapshot};
+static const struct weir_source_ops source_ops = {
+    .poll = poll_once, .is_at_end = is_at_end, .snapshot = snapshot};
 
 static enum weir_status assign(struct source *source, struct weir_error *error)
 {
@@ -300,6 +318,9 @@ enum weir_status weir_source_create(const struct weir_source_config *config,
         atomic_init(&source->partitions[i].position, config->partitions[i].offset);
         atomic_init(&source->partitions[i].end, -1);
         mark_if_done(source, &source->partitions[i]);
+        if (config->partitions[i].is_moved) {
+            atomic_fetch_add_explicit(&source->base.activity, 1, memory_order_release);
+        }
     }
     if (assign(source, error) != WEIR_OK) {
         destroy(&source->base.op);

@@ -16,6 +16,8 @@ struct weir_source_partition {
     int64_t last_offset;
     int64_t last_timestamp_ms;
     uint32_t last_crc32;
+    int64_t event_time_us; // the largest one seen before; INT64_MIN: none
+    bool is_moved; // not where the checkpoint left it: the first epoch has something to commit
 };
 
 struct weir_source_config {

@@ -36,6 +36,7 @@ static void encode_positions(const struct weir_manifest *manifest, yyjson_mut_do
         yyjson_mut_obj_add_int(doc, item, "last_offset", entry->last_offset);
         yyjson_mut_obj_add_int(doc, item, "last_timestamp_ms", entry->last_timestamp_ms);
         yyjson_mut_obj_add_uint(doc, item, "last_crc32", entry->last_crc32);
+        yyjson_mut_obj_add_int(doc, item, "event_time_us", entry->event_time_us);
     }
 }
 
@@ -120,6 +121,7 @@ static void decode_positions(yyjson_val *root, struct weir_arena *arena,
         entry->last_offset = get_int(item, "last_offset", is_good);
         entry->last_timestamp_ms = get_int(item, "last_timestamp_ms", is_good);
         entry->last_crc32 = (uint32_t)get_int(item, "last_crc32", is_good);
+        entry->event_time_us = get_int(item, "event_time_us", is_good);
     }
     manifest->positions = positions;
 }

@@ -81,6 +81,8 @@ struct weir_operator {
     bool is_blocked;
     // Something is held back: resume is called again within milliseconds even without a wake.
     bool is_waiting;
+    // resume is called at that time of the monotonic clock at the latest; 0: no need.
+    int64_t wake_at_ms;
 };
 
 // Pushes a batch to every node behind. A node may narrow selected/columns in its own struct copy,

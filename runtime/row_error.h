@@ -28,6 +28,7 @@ struct weir_row_error {
     const char *operator_name;        // where it failed
     const char *message;              // what failed, e.g. "division by zero"
     struct weir_view row_json;        // the row as JSON when record is NULL
+    int64_t late_by_ms;               // LATE only
 };
 
 // Implemented in kafka/ (stop, skip, dead letter). report() counts and acts; WEIR_ERROR means stop

@@ -20,6 +20,7 @@ struct weir_position_entry {
     int64_t last_offset;       // the last record read, -1: none yet
     int64_t last_timestamp_ms; // of that record
     uint32_t last_crc32;       // zlib's, over key then value
+    int64_t event_time_us;     // the largest one seen; INT64_MIN: none
 };
 
 struct weir_snapshot {

@@ -33,6 +33,7 @@ struct weir_task {
     bool is_final;      // the final barrier has passed
     bool is_stopped;    // told to end
     bool is_waiting;    // a node holds something back: look again soon
+    int64_t wake_at_ms; // a node wants to be looked at then; 0: none does
 };
 
 struct weir_task *weir_task_create(uint32_t idx, const char *name, struct weir_source *source,
@@ -173,6 +174,7 @@ static enum weir_status resume(struct weir_task *task, bool *is_open, struct wei
 {
     *is_open = true;
     task->is_waiting = false;
+    task->wake_at_ms = 0;
     for (uint32_t i = 0; i < task->node_count; i++) {
         struct weir_operator *op = task->nodes[i];
         if (op->ops->resume != NULL && op->ops->resume(op, error) != WEIR_OK) {
@@ -180,6 +182,9 @@ static enum weir_status resume(struct weir_task *task, bool *is_open, struct wei
         }
         *is_open = *is_open && !op->is_blocked;
         task->is_waiting = task->is_waiting || op->is_waiting;
+        if (op->wake_at_ms != 0 && (task->wake_at_ms == 0 || op->wake_at_ms < task->wake_at_ms)) {
+            task->wake_at_ms = op->wake_at_ms;
+        }
     }
     if (task->state == NULL) {
         return WEIR_OK;
@@ -235,6 +240,19 @@ enum weir_step weir_task_step(struct weir_task *task, struct weir_error *error)
     WEIR_ASSERT(!"unreachable");
 }
 
+// How long the thread may sleep without being woken; -1: for ever.
+static int64_t park_ms(const struct weir_task *task)
+{
+    if (task->is_waiting) {
+        return WAITING_POLL_MS;
+    }
+    if (task->wake_at_ms == 0) {
+        return -1;
+    }
+    int64_t left_ms = task->wake_at_ms - weir_now_ms(&weir_system_clock);
+    return left_ms > 0 ? left_ms : 0;
+}
+
 static void *run(void *argument)
 {
     struct weir_task *task = argument;
@@ -245,7 +263,7 @@ static void *run(void *argument)
         case WEIR_STEP_BARRIER:
             break;
         case WEIR_STEP_IDLE:
-            weir_mailbox_wait(task->mailbox, task->is_waiting ? WAITING_POLL_MS : -1);
+            weir_mailbox_wait(task->mailbox, park_ms(task));
             break;
         case WEIR_STEP_DONE:
         case WEIR_STEP_FAILED:

@@ -27,6 +27,9 @@ struct weir_source_ops {
     // bounded input: polled no more), FAILED, or BARRIER (a barrier has come in with the input;
     // sources that read Kafka get theirs as mail instead).
     enum weir_step (*poll)(struct weir_source *source, struct weir_error *error);
+    // Is the partition read to its end, with nothing uncommitted behind it? For idleness. NULL: no
+    // partitions.
+    bool (*is_at_end)(const struct weir_source *source, int32_t partition);
     // Adds the positions as they are now.
     void (*snapshot)(struct weir_source *source, struct weir_snapshot *snapshot);
 };
