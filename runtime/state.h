@@ -5,7 +5,8 @@
 // weir_key_encode (runtime/types/key.h); the first two bytes of what is stored are the key group.
 //
 // Thread: the task's. Calls may block on the disk when a key is not in memory: prefetch the keys of
-// a batch first. Pointers into values are valid until the next call on the same state store.
+// a batch first. Pointers into values are valid until the next call on the same state store; values
+// begin at addresses that are multiples of 8.
 #ifndef WEIR_RUNTIME_STATE_H
 #define WEIR_RUNTIME_STATE_H
 
@@ -38,7 +39,8 @@ struct weir_state_ops {
                                struct weir_view value),
                  void *context);
     // Every key updated or removed since the last barrier, once each, in no order. value.data NULL:
-    // removed. visit may update the visited entry (it is in this epoch already).
+    // removed (it may not have been there before). visit may update the visited entry (it is in this
+    // epoch already), which ends the validity of key and value.
     void (*changed)(struct weir_state *state,
                     bool (*visit)(void *context, const struct weir_state_key *key,
                                   struct weir_view value),
@@ -99,11 +101,15 @@ struct weir_state_store_ops {
                     struct weir_snapshot *snapshot);
     // Checkpoint n is committed.
     void (*committed)(struct weir_state_store *store, int64_t number);
-    // True: too much is not durable yet; the task takes no input until it is woken.
+    // True: too much is not durable yet; the task takes no input until it is woken. Only while io
+    // is at work that will end it: never for changes that wait for a barrier, which comes as input.
     bool (*is_full)(struct weir_state_store *store);
     // A failure of the io side (disk full, I/O error): the epoch cannot become durable.
     enum weir_status (*check)(struct weir_state_store *store, struct weir_error *error);
-    void (*destroy)(struct weir_state_store *store); // its io has ended; folders stay
+    // Ends its io; what is not durable yet is dropped and its snapshots abandoned. Folders stay.
+    void (*destroy)(struct weir_state_store *store);
+    // True: changes since the last barrier near their bound; a checkpoint is asked for at once.
+    bool (*wants_checkpoint)(struct weir_state_store *store);
 };
 
 struct weir_state_store {
