@@ -23,11 +23,14 @@ struct weir_position_entry {
     int64_t event_time_us;     // the largest one seen; INT64_MIN: none
 };
 
+struct weir_state_handle;
+
 struct weir_snapshot {
     struct weir_barrier barrier;
     uint32_t task_idx;
     uint32_t position_count;
     struct weir_position_entry *positions; // malloc
+    struct weir_state_handle *state;       // the task's keyed state (state.h), NULL: it has none
     int64_t acknowledged_ms;               // monotonic
     atomic_uint hold_count;
     atomic_bool is_abandoned; // will never be complete: its task has failed or is being taken down
@@ -41,6 +44,10 @@ void weir_snapshot_destroy(struct weir_snapshot *snapshot);
 
 void weir_snapshot_add_position(struct weir_snapshot *snapshot,
                                 const struct weir_position_entry *entry);
+
+// Any thread, but only one that has a hold. Once; the handle and its strings are copied.
+void weir_snapshot_set_state(struct weir_snapshot *snapshot,
+                             const struct weir_state_handle *handle);
 
 // Any thread. The last release posts WEIR_MAIL_ACKNOWLEDGED, which then owns the snapshot.
 void weir_snapshot_hold(struct weir_snapshot *snapshot);

@@ -39,8 +39,8 @@ struct weir_state_ops {
                                struct weir_view value),
                  void *context);
     // Every key updated or removed since the last barrier, once each, in no order. value.data NULL:
-    // removed (it may not have been there before). visit may update the visited entry (it is in this
-    // epoch already), which ends the validity of key and value.
+    // removed (it may not have been there before). visit may update the visited entry (it is in
+    // this epoch already), which ends the validity of key and value.
     void (*changed)(struct weir_state *state,
                     bool (*visit)(void *context, const struct weir_state_key *key,
                                   struct weir_view value),
