@@ -59,14 +59,15 @@ def main():
         parser.error(f"no such rule: {', '.join(unknown)}; known: {', '.join(rules)}")
     context = tree.Context(os.path.abspath(arguments.root), archives=arguments.archives,
                            weir=arguments.weir, compiler=arguments.cc)
-    faults = run(context, arguments.rules or list(rules))
+    names = arguments.rules or list(rules)
+    faults = run(context, names)
     for path, line, name, text, _ in faults:
         print(f"{path}:{line}: {name}: {text}")
     if faults:
         print(f"lint: {len(faults)} faults; the reasons of the rules: tests/lint/lint.py --list",
               file=sys.stderr)
         return 1
-    print(f"lint: {len(context.paths)} files are clean under {len(rules)} rules")
+    print(f"lint: {len(context.paths)} files are clean under {len(names)} rules")
     return 0
 
 
