@@ -1,327 +1,302 @@
 // SPDX-License-Identifier: Apache-2.0
-// See job_build.h. A task's chain is every plan node that its source feeds, in the plan's order
-// (inputs first), then the row policy of the table. Thread: the main thread.
+// See job_build.h. In this order: the stages are found and their tasks counted; every task gets its
+// mailbox and every exchange its channels; the tasks are built, heads first, in the plan's order.
+// A task's chain is every node of its stage in the plan's order (inputs first), its outlets among
+// them, and the row policy last. Thread: the main thread.
 #include "app/job_build.h"
 
-#include "kafka/json_decode.h"
-#include "kafka/json_encode.h"
-#include "kafka/raw_format.h"
-#include "operators/derive.h"
-#include "operators/filter.h"
-#include "operators/project.h"
+#include "runtime/exchange.h"
+#include "runtime/gather.h"
 
 #include <stdio.h>
 
-struct builder {
-    const struct weir_job_context *context;
-    const struct weir_recovered *recovered;
-    struct weir_mailbox *coordinator;
-    struct weir_arena *arena;
-    struct weir_job_tasks *tasks;
-    uint32_t writer_count; // of the whole job: they share the memory for held rows
+enum { CHANNEL_ITEMS = 8 }; // batches between two tasks: enough to overlap, short to align over
+
+struct stage {
+    const struct weir_plan_node *head; // SOURCE or EXCHANGE
+    const bool *is_member;             // by plan idx: nodes of the stage, and exchanges it feeds
+    uint32_t task_count;
+    struct weir_mailbox **mailboxes; // by task; owned by the task once it is built
+    // EXCHANGE only: channels[upstream * task_count + task]; owned by the inlet once it is built.
+    uint32_t upstream_count;
+    struct weir_channel **channels;
+    uint32_t built_count; // tasks that have taken their mailbox and channels over
 };
 
-static uint32_t digits_of_unit(enum weir_timestamp_unit unit)
+struct builder {
+    struct weir_node_builder nodes;
+    const struct weir_plan *plan;
+    struct weir_mailbox *coordinator;
+    struct weir_job_tasks *tasks;
+    uint32_t stage_count;
+    struct stage *stages;
+};
+
+static bool is_head(const struct weir_plan_node *node)
 {
-    switch (unit) {
-    case WEIR_UNIT_S:
-        return 0;
-    case WEIR_UNIT_MS:
-        return 3;
-    case WEIR_UNIT_US:
-        return 6;
-    case WEIR_UNIT_NS:
-        return 9;
-    }
-    WEIR_ASSERT(!"unreachable");
+    return node->kind == WEIR_PLAN_SOURCE || node->kind == WEIR_PLAN_EXCHANGE;
 }
 
-static struct weir_decoder *create_decoder(const struct weir_plan_node *node)
+// Everything that the head feeds without crossing an exchange, and the exchanges that end it.
+static const bool *members_of(const struct builder *builder, const struct weir_plan_node *head)
 {
-    switch (node->table->format) {
-    case WEIR_FORMAT_JSON:
-        return weir_json_decoder_create(
-            &node->schema, &(struct weir_json_decode_options){
-                               .timestamp_digits = digits_of_unit(node->table->timestamp_unit)});
-    case WEIR_FORMAT_RAW:
-        return weir_raw_decoder_create(&node->schema);
-    }
-    WEIR_ASSERT(!"unreachable");
-}
-
-static struct weir_encoder *create_value_encoder(const struct weir_plan_node *node)
-{
-    switch (node->table->format) {
-    case WEIR_FORMAT_JSON:
-        return weir_json_encoder_create(&node->schema);
-    case WEIR_FORMAT_RAW:
-        return weir_raw_encoder_create(&node->schema, 0);
-    }
-    WEIR_ASSERT(!"unreachable");
-}
-
-static struct weir_encoder *create_key_encoder(const struct weir_plan_node *node)
-{
-    const struct weir_table *table = node->table;
-    if (table->key_column_count == 0) {
-        return NULL;
-    }
-    switch (table->key_format) {
-    case WEIR_FORMAT_JSON:
-        return weir_json_encoder_create_for(&node->schema, table->key_column_count,
-                                            table->key_columns);
-    case WEIR_FORMAT_RAW:
-        return weir_raw_encoder_create(&node->schema, table->key_columns[0]);
-    }
-    WEIR_ASSERT(!"unreachable");
-}
-
-static struct weir_writer *create_writer(const struct builder *builder, const char *topic_name,
-                                         struct weir_mailbox *mailbox)
-{
-    const struct weir_topic *topic = weir_topics_find(&builder->recovered->topics, topic_name);
-    // An eighth of the budget may be held back on the way out, at least 256 KiB a writer.
-    size_t held_bytes = builder->context->config->memory_bytes / 8 / builder->writer_count;
-    return weir_writer_create(&(struct weir_writer_config){
-        .handles = builder->recovered->handles,
-        .topic = topic->name,
-        .partition_count = topic->partition_count,
-        .first_epoch = builder->recovered->number + 1,
-        .mailbox = mailbox,
-        .held_bytes_max = held_bytes > (256u << 10) ? held_bytes : (256u << 10),
-    });
-}
-
-static struct weir_row_policy *create_policy(const struct builder *builder,
-                                             const struct weir_table *table,
-                                             struct weir_mailbox *mailbox)
-{
-    const struct weir_config *config = builder->context->config;
-    struct weir_row_policy_config policy = {.table = table->name, .job_id = config->job_id};
-    switch (weir_table_on_error(table, config)) {
-    case WEIR_ON_ERROR_DEFAULT:
-    case WEIR_ON_ERROR_FAIL:
-        policy.kind = WEIR_ROW_POLICY_FAIL;
-        break;
-    case WEIR_ON_ERROR_SKIP:
-        policy.kind = WEIR_ROW_POLICY_SKIP;
-        break;
-    case WEIR_ON_ERROR_DEAD_LETTER:
-        policy.kind = WEIR_ROW_POLICY_DEAD_LETTER;
-        policy.writer =
-            create_writer(builder, weir_table_dead_letter_topic(table, config), mailbox);
-        break;
-    }
-    return weir_row_policy_create(&policy);
-}
-
-static struct weir_operator *create_sink(const struct builder *builder,
-                                         const struct weir_plan_node *node,
-                                         struct weir_mailbox *mailbox)
-{
-    return weir_sink_create(&(struct weir_sink_config){
-        .id = node->id,
-        .name = node->name,
-        .table = node->table->name,
-        .writer = create_writer(builder, node->table->topic, mailbox),
-        .value_encoder = create_value_encoder(node),
-        .key_encoder = create_key_encoder(node),
-        .is_timestamp_now = node->table->is_timestamp_now,
-        .clock = builder->context->clock,
-    });
-}
-
-static struct weir_operator *create_derive(const struct builder *builder,
-                                           const struct weir_plan_node *node)
-{
-    struct weir_derive_check *checks =
-        weir_arena_alloc(builder->arena, node->check_count * sizeof *checks);
-    for (uint32_t i = 0; i < node->check_count; i++) {
-        checks[i] = (struct weir_derive_check){.condition = node->checks[i].condition,
-                                               .not_null_column = node->checks[i].not_null_column,
-                                               .message = node->checks[i].message};
-    }
-    return weir_derive_create(node->id, node->name,
-                              &(struct weir_derive_config){
-                                  .schema = &node->schema,
-                                  .expr_count = node->expr_count,
-                                  .exprs = node->exprs,
-                                  .check_count = node->check_count,
-                                  .checks = checks,
-                                  .event_time_column = node->event_time_column,
-                              });
-}
-
-static struct weir_operator *create_node(const struct builder *builder,
-                                         const struct weir_plan_node *node,
-                                         struct weir_mailbox *mailbox)
-{
-    switch (node->kind) {
-    case WEIR_PLAN_FILTER:
-        return weir_filter_create(node->id, node->name, node->exprs[0]);
-    case WEIR_PLAN_PROJECT:
-        return weir_project_create(node->id, node->name, &node->schema, node->exprs);
-    case WEIR_PLAN_DERIVE:
-        return create_derive(builder, node);
-    case WEIR_PLAN_SINK:
-        return create_sink(builder, node, mailbox);
-    case WEIR_PLAN_SOURCE:
-    case WEIR_PLAN_WATERMARK:
-    case WEIR_PLAN_TUMBLE:
-    case WEIR_PLAN_EXCHANGE:
-    case WEIR_PLAN_NORMALIZE:
-    case WEIR_PLAN_AGGREGATE:
-        break;
-    }
-    WEIR_ASSERT(!"no plan holds such a node behind a source yet");
-}
-
-// Does the source feed the node?
-static void mark_fed(const struct weir_plan *plan, const struct weir_plan_node *source,
-                     bool *is_fed)
-{
+    const struct weir_plan *plan = builder->plan;
+    bool *is_member = weir_arena_alloc_zero(builder->nodes.arena, plan->node_count);
     for (uint32_t i = 0; i < plan->node_count; i++) {
         const struct weir_plan_node *node = plan->nodes[i];
-        is_fed[i] = node == source;
+        is_member[i] = node == head;
         for (uint32_t j = 0; j < node->input_count; j++) {
-            is_fed[i] = is_fed[i] || is_fed[node->inputs[j]->idx];
+            const struct weir_plan_node *input = node->inputs[j];
+            is_member[i] = is_member[i] ||
+                           (is_member[input->idx] && (input == head || !is_head(input)));
+        }
+    }
+    return is_member;
+}
+
+static uint32_t task_count_of(const struct builder *builder, const struct weir_plan_node *head)
+{
+    uint32_t parallelism = builder->nodes.context->config->parallelism;
+    if (head->kind == WEIR_PLAN_EXCHANGE) {
+        return parallelism < WEIR_KEY_GROUP_COUNT ? parallelism : WEIR_KEY_GROUP_COUNT;
+    }
+    const struct weir_topic *topic =
+        weir_topics_find(&builder->nodes.recovered->topics, head->table->topic);
+    return topic->partition_count < parallelism ? topic->partition_count : parallelism;
+}
+
+static uint32_t find_stages(struct builder *builder)
+{
+    const struct weir_plan *plan = builder->plan;
+    uint32_t task_count = 0;
+    builder->stages =
+        weir_arena_alloc_zero(builder->nodes.arena, plan->node_count * sizeof *builder->stages);
+    for (uint32_t i = 0; i < plan->node_count; i++) {
+        if (!is_head(plan->nodes[i])) {
+            continue;
+        }
+        struct stage *stage = &builder->stages[builder->stage_count++];
+        stage->head = plan->nodes[i];
+        stage->is_member = members_of(builder, stage->head);
+        stage->task_count = task_count_of(builder, stage->head);
+        task_count += stage->task_count;
+        uint32_t writer_count = 2; // dead letters, late rows
+        for (uint32_t j = 0; j < plan->node_count; j++) {
+            writer_count +=
+                stage->is_member[j] && plan->nodes[j]->kind == WEIR_PLAN_SINK ? 1 : 0;
+        }
+        builder->nodes.writer_count += stage->task_count * writer_count;
+    }
+    return task_count;
+}
+
+// Does the stage send rows into that exchange?
+static bool feeds(const struct stage *stage, const struct weir_plan_node *exchange)
+{
+    return stage->head != exchange && stage->is_member[exchange->idx];
+}
+
+static void make_mailboxes_and_channels(struct builder *builder)
+{
+    struct weir_arena *arena = builder->nodes.arena;
+    for (uint32_t i = 0; i < builder->stage_count; i++) {
+        struct stage *stage = &builder->stages[i];
+        stage->mailboxes =
+            weir_arena_alloc(arena, stage->task_count * sizeof *stage->mailboxes);
+        for (uint32_t t = 0; t < stage->task_count; t++) {
+            stage->mailboxes[t] = weir_mailbox_create();
+        }
+        if (stage->head->kind != WEIR_PLAN_EXCHANGE) {
+            continue;
+        }
+        for (uint32_t j = 0; j < i; j++) {
+            stage->upstream_count +=
+                feeds(&builder->stages[j], stage->head) ? builder->stages[j].task_count : 0;
+        }
+        stage->channels = weir_arena_alloc(
+            arena, stage->upstream_count * stage->task_count * sizeof *stage->channels);
+        uint32_t upstream = 0;
+        for (uint32_t j = 0; j < i; j++) {
+            const struct stage *from = &builder->stages[j];
+            for (uint32_t u = 0; feeds(from, stage->head) && u < from->task_count; u++) {
+                for (uint32_t t = 0; t < stage->task_count; t++) {
+                    stage->channels[upstream * stage->task_count + t] = weir_channel_create(
+                        CHANNEL_ITEMS, from->mailboxes[u], stage->mailboxes[t], weir_batch_free);
+                }
+                upstream++;
+            }
         }
     }
 }
 
 // Every share-th partition of the source's table, from `first` on.
-static enum weir_status create_source(const struct builder *builder,
-                                      const struct weir_plan_node *node, uint32_t first,
-                                      uint32_t share, struct weir_mailbox *mailbox,
-                                      struct weir_job_task *task, struct weir_error *error)
+static void choose_partitions(const struct builder *builder, const struct stage *stage,
+                              uint32_t first, struct weir_node_place *place,
+                              struct weir_job_task *task)
 {
-    const struct weir_recovered *recovered = builder->recovered;
+    const struct weir_recovered *recovered = builder->nodes.recovered;
+    struct weir_arena *arena = builder->nodes.arena;
     struct weir_source_partition *partitions =
-        weir_arena_alloc(builder->arena, recovered->start_count * sizeof *partitions);
-    int32_t *numbers = weir_arena_alloc(builder->arena, recovered->start_count * sizeof *numbers);
-    uint32_t count = 0;
+        weir_arena_alloc(arena, recovered->start_count * sizeof *partitions);
+    int32_t *numbers = weir_arena_alloc(arena, recovered->start_count * sizeof *numbers);
     for (uint32_t i = 0; i < recovered->start_count; i++) {
         const struct weir_start *start = &recovered->starts[i];
-        if (start->table == node->table &&
-            (uint32_t)start->partition.partition % share == first) {
-            numbers[count] = start->partition.partition;
-            partitions[count++] = start->partition;
+        if (start->table == stage->head->table &&
+            (uint32_t)start->partition.partition % stage->task_count == first) {
+            numbers[place->partition_count] = start->partition.partition;
+            partitions[place->partition_count++] = start->partition;
         }
     }
-    task->partition_count = count;
+    place->partitions = partitions;
+    task->partition_count = place->partition_count;
     task->partitions = numbers;
-    struct weir_kafka *kafka = builder->context->kafka;
-    struct weir_consumer *consumer;
-    if (kafka->ops->consumer_create(kafka, &consumer, error) != WEIR_OK) {
-        return WEIR_ERROR;
+}
+
+static struct weir_source *create_inlet(const struct builder *builder, const struct stage *stage,
+                                        uint32_t task_idx)
+{
+    struct weir_channel **channels = weir_arena_alloc(
+        builder->nodes.arena, stage->upstream_count * sizeof *channels);
+    for (uint32_t u = 0; u < stage->upstream_count; u++) {
+        channels[u] = stage->channels[u * stage->task_count + task_idx];
     }
-    return weir_source_create(&(struct weir_source_config){.id = node->id,
-                                                           .name = node->name,
-                                                           .table = node->table->name,
-                                                           .topic = node->table->topic,
-                                                           .schema = &node->schema,
-                                                           .decoder = create_decoder(node),
-                                                           .consumer = consumer,
-                                                           .mailbox = mailbox,
-                                                           .row_errors = &task->policy->policy,
-                                                           .partition_count = count,
-                                                           .partitions = partitions},
-                              &task->source, error);
+    return weir_inlet_create(&(struct weir_inlet_config){.id = stage->head->id,
+                                                         .name = stage->head->name,
+                                                         .channel_count = stage->upstream_count,
+                                                         .channels = channels,
+                                                         .clock = builder->nodes.context->clock});
+}
+
+// The channels of one upstream task into the stage of that exchange.
+static struct weir_operator *create_outlet(const struct builder *builder, const struct stage *stage,
+                                           uint32_t task_idx,
+                                           const struct weir_plan_node *exchange)
+{
+    uint32_t upstream = task_idx;
+    for (uint32_t i = 0; i < builder->stage_count; i++) {
+        const struct stage *to = &builder->stages[i];
+        if (&builder->stages[i] < stage && feeds(to, exchange)) {
+            upstream += to->task_count; // stages before this one come first in the channels' order
+        }
+        if (to->head == exchange) {
+            return weir_outlet_create(&(struct weir_outlet_config){
+                .id = exchange->id,
+                .name = exchange->name,
+                .key_count = exchange->key_column_count,
+                .key_columns = exchange->key_columns,
+                .channel_count = to->task_count,
+                .channels = &to->channels[upstream * to->task_count]});
+        }
+    }
+    WEIR_ASSERT(!"every exchange heads a stage");
 }
 
 // The nodes behind each node, among those of this task.
 static void connect(const struct builder *builder, struct weir_operator **by_plan_idx)
 {
-    const struct weir_plan *plan = builder->context->plan;
+    const struct weir_plan *plan = builder->plan;
     for (uint32_t i = 0; i < plan->node_count; i++) {
         const struct weir_plan_node *node = plan->nodes[i];
         for (uint32_t j = 0; by_plan_idx[i] != NULL && j < node->input_count; j++) {
             struct weir_operator *input = by_plan_idx[node->inputs[j]->idx];
-            if (input == NULL) {
-                continue; // fed by another source's tasks
+            if (input == NULL || input == by_plan_idx[i]) {
+                continue; // fed by another stage
             }
             if (input->next == NULL) {
-                input->next =
-                    weir_arena_alloc_zero(builder->arena, plan->node_count * sizeof *input->next);
+                input->next = weir_arena_alloc_zero(builder->nodes.arena,
+                                                    plan->node_count * sizeof *input->next);
             }
             input->next[input->next_count++] = by_plan_idx[i];
         }
     }
 }
 
-static enum weir_status build_task(struct builder *builder, const struct weir_plan_node *source,
-                                   const bool *is_fed, uint32_t first, uint32_t share,
-                                   struct weir_error *error)
+static void add_nodes(const struct builder *builder, const struct stage *stage, uint32_t task_idx,
+                      const struct weir_node_place *place, struct weir_job_task *task)
 {
-    const struct weir_plan *plan = builder->context->plan;
-    struct weir_job_task *task = &builder->tasks->tasks[builder->tasks->count];
-    struct weir_mailbox *mailbox = weir_mailbox_create();
-    *task = (struct weir_job_task){.table = source->table,
-                                   .policy = create_policy(builder, source->table, mailbox)};
-    if (create_source(builder, source, first, share, mailbox, task, error) != WEIR_OK) {
-        task->policy->op.ops->destroy(&task->policy->op);
-        weir_mailbox_destroy(mailbox, NULL);
-        return WEIR_ERROR;
-    }
+    const struct weir_plan *plan = builder->plan;
+    struct weir_arena *arena = builder->nodes.arena;
     struct weir_operator **by_plan_idx =
-        weir_arena_alloc_zero(builder->arena, plan->node_count * sizeof *by_plan_idx);
+        weir_arena_alloc_zero(arena, plan->node_count * sizeof *by_plan_idx);
     struct weir_operator **nodes =
-        weir_arena_alloc_zero(builder->arena, (plan->node_count + 2) * sizeof *nodes);
-    task->sinks = weir_arena_alloc_zero(builder->arena, plan->node_count * sizeof *task->sinks);
-    task->sink_tables =
-        weir_arena_alloc_zero(builder->arena, plan->node_count * sizeof *task->sink_tables);
+        weir_arena_alloc_zero(arena, (plan->node_count + 2) * sizeof *nodes);
+    task->sinks = weir_arena_alloc_zero(arena, plan->node_count * sizeof *task->sinks);
+    task->sink_tables = weir_arena_alloc_zero(arena, plan->node_count * sizeof *task->sink_tables);
     uint32_t node_count = 0;
     nodes[node_count++] = &task->source->op;
-    by_plan_idx[source->idx] = &task->source->op;
+    by_plan_idx[stage->head->idx] = &task->source->op;
     for (uint32_t i = 0; i < plan->node_count; i++) {
-        if (!is_fed[i] || plan->nodes[i] == source) {
+        const struct weir_plan_node *node = plan->nodes[i];
+        if (!stage->is_member[i] || node == stage->head) {
             continue;
         }
-        by_plan_idx[i] = create_node(builder, plan->nodes[i], mailbox);
+        by_plan_idx[i] = node->kind == WEIR_PLAN_EXCHANGE
+                             ? create_outlet(builder, stage, task_idx, node)
+                             : weir_node_create(&builder->nodes, node, place);
         by_plan_idx[i]->row_errors = &task->policy->policy;
         nodes[node_count++] = by_plan_idx[i];
-        if (plan->nodes[i]->kind == WEIR_PLAN_SINK) {
-            task->sink_tables[task->sink_count] = plan->nodes[i]->table;
+        if (node->kind == WEIR_PLAN_SINK) {
+            task->sink_tables[task->sink_count] = node->table;
             task->sinks[task->sink_count++] = by_plan_idx[i];
         }
     }
     nodes[node_count++] = &task->policy->op;
     connect(builder, by_plan_idx);
     char name[64];
-    snprintf(name, sizeof name, "%s/%u", source->table->name, first);
+    snprintf(name, sizeof name, "%s/%u",
+             stage->head->table != NULL ? stage->head->table->name : stage->head->name, task_idx);
     task->task = weir_task_create(builder->tasks->count, name, task->source, node_count, nodes,
-                                  mailbox, builder->coordinator);
+                                  place->mailbox, builder->coordinator);
+    if (place->state != NULL) {
+        weir_task_set_state(task->task, place->state);
+    }
+}
+
+static enum weir_status build_task(struct builder *builder, struct stage *stage,
+                                   uint32_t task_idx, struct weir_error *error)
+{
+    struct weir_job_task *task = &builder->tasks->tasks[builder->tasks->count];
+    struct weir_node_place place = {.mailbox = stage->mailboxes[task_idx]};
+    bool is_keyed = stage->head->kind == WEIR_PLAN_EXCHANGE;
+    *task = (struct weir_job_task){.table = is_keyed ? NULL : stage->head->table};
+    task->policy = weir_node_create_policy(&builder->nodes, task->table, place.mailbox);
+    enum weir_status status;
+    if (is_keyed) {
+        place.key_groups = weir_key_groups_of(task_idx, stage->task_count);
+        status = weir_node_create_state(&builder->nodes, stage->head, &place, &place.state, error);
+        task->source = status == WEIR_OK ? create_inlet(builder, stage, task_idx) : NULL;
+    } else {
+        choose_partitions(builder, stage, task_idx, &place, task);
+        status = weir_node_create_source(&builder->nodes, stage->head, &place,
+                                         &task->policy->policy, &task->source, error);
+    }
+    if (status != WEIR_OK) {
+        task->policy->op.ops->destroy(&task->policy->op);
+        return WEIR_ERROR;
+    }
+    place.source = task->source;
+    add_nodes(builder, stage, task_idx, &place, task);
     builder->tasks->count++;
+    stage->built_count++;
     return WEIR_OK;
 }
 
-// Tasks of a source: as many as the parallelism, but none without a partition.
-static uint32_t share_of(const struct builder *builder, const struct weir_plan_node *source)
+// Tasks that were built own their mailboxes and channels; the others' are freed here.
+static void take_down(struct builder *builder)
 {
-    const struct weir_topic *topic =
-        weir_topics_find(&builder->recovered->topics, source->table->topic);
-    uint32_t parallelism = builder->context->config->parallelism;
-    return topic->partition_count < parallelism ? topic->partition_count : parallelism;
-}
-
-static uint32_t count_tasks(struct builder *builder, bool *is_fed)
-{
-    const struct weir_plan *plan = builder->context->plan;
-    uint32_t task_count = 0;
-    for (uint32_t i = 0; i < plan->node_count; i++) {
-        if (plan->nodes[i]->kind != WEIR_PLAN_SOURCE) {
-            continue;
-        }
-        uint32_t share = share_of(builder, plan->nodes[i]);
-        uint32_t writer_count = 1; // dead letters
-        mark_fed(plan, plan->nodes[i], is_fed);
-        for (uint32_t j = 0; j < plan->node_count; j++) {
-            writer_count += is_fed[j] && plan->nodes[j]->kind == WEIR_PLAN_SINK ? 1 : 0;
-        }
-        task_count += share;
-        builder->writer_count += share * writer_count;
+    for (uint32_t i = 0; i < builder->tasks->count; i++) {
+        weir_task_destroy(builder->tasks->tasks[i].task);
     }
-    return task_count;
+    builder->tasks->count = 0;
+    for (uint32_t i = 0; i < builder->stage_count; i++) {
+        struct stage *stage = &builder->stages[i];
+        for (uint32_t t = stage->built_count; t < stage->task_count; t++) {
+            for (uint32_t u = 0; u < stage->upstream_count; u++) {
+                weir_channel_destroy(stage->channels[u * stage->task_count + t]);
+            }
+            weir_mailbox_destroy(stage->mailboxes[t], NULL);
+        }
+    }
 }
 
 enum weir_status weir_job_build(const struct weir_job_context *context,
@@ -329,14 +304,13 @@ enum weir_status weir_job_build(const struct weir_job_context *context,
                                 struct weir_mailbox *coordinator, struct weir_arena *arena,
                                 struct weir_job_tasks *tasks, struct weir_error *error)
 {
-    const struct weir_plan *plan = context->plan;
-    struct builder builder = {.context = context,
-                              .recovered = recovered,
-                              .coordinator = coordinator,
-                              .arena = arena,
-                              .tasks = tasks};
-    bool *is_fed = weir_arena_alloc_zero(arena, plan->node_count * sizeof *is_fed);
-    uint32_t task_count = count_tasks(&builder, is_fed);
+    struct builder builder = {
+        .nodes = {.context = context, .recovered = recovered, .arena = arena},
+        .plan = context->plan,
+        .coordinator = coordinator,
+        .tasks = tasks,
+    };
+    uint32_t task_count = find_stages(&builder);
     *tasks = (struct weir_job_tasks){
         .tasks = weir_arena_alloc_zero(arena, task_count * sizeof *tasks->tasks)};
     if (task_count > WEIR_TASKS_MAX) {
@@ -345,19 +319,11 @@ enum weir_status weir_job_build(const struct weir_job_context *context,
                               "WEIR_PARALLELISM",
                               task_count, WEIR_TASKS_MAX);
     }
-    for (uint32_t i = 0; i < plan->node_count; i++) {
-        const struct weir_plan_node *source = plan->nodes[i];
-        if (source->kind != WEIR_PLAN_SOURCE) {
-            continue;
-        }
-        mark_fed(plan, source, is_fed);
-        uint32_t share = share_of(&builder, source);
-        for (uint32_t first = 0; first < share; first++) {
-            if (build_task(&builder, source, is_fed, first, share, error) != WEIR_OK) {
-                for (uint32_t j = 0; j < tasks->count; j++) {
-                    weir_task_destroy(tasks->tasks[j].task);
-                }
-                tasks->count = 0;
+    make_mailboxes_and_channels(&builder);
+    for (uint32_t i = 0; i < builder.stage_count; i++) {
+        for (uint32_t t = 0; t < builder.stages[i].task_count; t++) {
+            if (build_task(&builder, &builder.stages[i], t, error) != WEIR_OK) {
+                take_down(&builder);
                 return WEIR_ERROR;
             }
         }

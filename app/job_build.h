@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// From plan to tasks: one task per source table and share of its partitions, with its own instance
-// of every node that the source feeds.
+// From plan to tasks. A stage is what lies between two exchanges; its head is a source or an exchange.
+// A source's stage has one task per share of its partitions, a keyed stage one per share of the key
+// groups; each task has its own instance of every node of its stage.
 #ifndef WEIR_APP_JOB_BUILD_H
 #define WEIR_APP_JOB_BUILD_H
 
-#include "app/recover.h"
-#include "kafka/row_policy.h"
-#include "kafka/sink.h"
+#include "app/job_nodes.h"
 
 // What one task is made of, for figures; the task owns the nodes.
 struct weir_job_task {
     struct weir_task *task;
-    const struct weir_table *table;
+    const struct weir_table *table; // that it reads; NULL: a keyed task
     struct weir_source *source;
     uint32_t partition_count;
     const int32_t *partitions;

@@ -9,9 +9,12 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+enum { WRITER_COUNT = 2 };
+
 struct policy {
     struct weir_row_policy base; // first: the interface
     struct weir_row_policy_config config;
+    struct weir_writer *writers[WRITER_COUNT]; // dead letters, late rows; either may be NULL
     _Atomic uint64_t counts[WEIR_ROW_ERROR_REASON_COUNT];
     struct weir_header *headers; // the record's own, then ours; grows
     uint32_t header_capacity;
@@ -51,33 +54,56 @@ static struct weir_view number_view(char text[NUMBER_BYTES_MAX], int64_t number)
     return weir_view_of(text);
 }
 
-static enum weir_status write_dead_letter(struct policy *policy,
-                                          const struct weir_row_error *row_error,
-                                          struct weir_error *error)
+static void add_provenance(struct policy *policy, uint32_t *count,
+                           const struct weir_row_error *row_error,
+                           char numbers[4][NUMBER_BYTES_MAX])
 {
     const struct weir_record *record = row_error->record;
-    char partition[NUMBER_BYTES_MAX];
-    char offset[NUMBER_BYTES_MAX];
-    char timestamp[NUMBER_BYTES_MAX];
+    add_header(policy, count, "weir.error",
+               weir_view_of(weir_row_error_reason_name(row_error->reason)));
+    add_header(policy, count, "weir.message", weir_view_of(row_error->message));
+    if (record != NULL) {
+        add_header(policy, count, "weir.topic", weir_view_of(record->topic));
+        add_header(policy, count, "weir.partition", number_view(numbers[0], record->partition));
+        add_header(policy, count, "weir.offset", number_view(numbers[1], record->offset));
+        add_header(policy, count, "weir.timestamp", number_view(numbers[2], record->timestamp_ms));
+    } else {
+        add_header(policy, count, "weir.operator", weir_view_of(row_error->operator_name));
+    }
+    if (row_error->reason == WEIR_ROW_ERROR_LATE) {
+        add_header(policy, count, "weir.late_by_ms",
+                   number_view(numbers[3], row_error->late_by_ms));
+    }
+    add_header(policy, count, "weir.job", weir_view_of(policy->config.job_id));
+}
+
+static void show_pressure(struct policy *policy)
+{
+    struct weir_operator *op = &policy->base.op;
+    op->is_blocked = false;
+    op->is_waiting = false;
+    for (int i = 0; i < WRITER_COUNT; i++) {
+        if (policy->writers[i] != NULL) {
+            op->is_blocked = op->is_blocked || weir_writer_is_full(policy->writers[i]);
+            op->is_waiting = op->is_waiting || weir_writer_is_waiting(policy->writers[i]);
+        }
+    }
+}
+
+// The original record, or the row as JSON, with headers that say why it is here.
+static enum weir_status write_aside(struct policy *policy, struct weir_writer *writer,
+                                    const struct weir_row_error *row_error,
+                                    struct weir_error *error)
+{
+    const struct weir_record *record = row_error->record;
+    char numbers[4][NUMBER_BYTES_MAX];
     uint32_t count = 0;
     struct weir_header header;
     for (uint32_t i = 0; record != NULL && record->ops->header_at(record, i, &header); i++) {
         add_header(policy, &count, header.name, header.value);
     }
-    add_header(policy, &count, "weir.error",
-               weir_view_of(weir_row_error_reason_name(row_error->reason)));
-    add_header(policy, &count, "weir.message", weir_view_of(row_error->message));
-    if (record != NULL) {
-        add_header(policy, &count, "weir.topic", weir_view_of(record->topic));
-        add_header(policy, &count, "weir.partition", number_view(partition, record->partition));
-        add_header(policy, &count, "weir.offset", number_view(offset, record->offset));
-        add_header(policy, &count, "weir.timestamp", number_view(timestamp, record->timestamp_ms));
-    } else {
-        add_header(policy, &count, "weir.operator", weir_view_of(row_error->operator_name));
-    }
-    add_header(policy, &count, "weir.job", weir_view_of(policy->config.job_id));
-
-    uint32_t partition_count = weir_writer_partition_count(policy->config.writer);
+    add_provenance(policy, &count, row_error, numbers);
+    uint32_t partition_count = weir_writer_partition_count(writer);
     bool has_time = record != NULL && record->timestamp_ms > 0;
     struct weir_message message = {
         .partition = record != NULL ? (int32_t)((uint32_t)record->partition % partition_count) : 0,
@@ -87,10 +113,22 @@ static enum weir_status write_dead_letter(struct policy *policy,
         .header_count = count,
         .headers = policy->headers,
     };
-    enum weir_status status = weir_writer_write(policy->config.writer, &message, error);
-    policy->base.op.is_blocked = weir_writer_is_full(policy->config.writer);
-    policy->base.op.is_waiting = weir_writer_is_waiting(policy->config.writer);
+    enum weir_status status = weir_writer_write(writer, &message, error);
+    show_pressure(policy);
     return status;
+}
+
+// What becomes of a row with that reason, as a word for the log; *writer: where it goes, or NULL.
+static const char *fate_of(const struct policy *policy, enum weir_row_error_reason reason,
+                           struct weir_writer **writer)
+{
+    *writer = NULL;
+    if (reason == WEIR_ROW_ERROR_LATE) {
+        *writer = policy->config.late_writer;
+        return "late";
+    }
+    *writer = policy->config.writer;
+    return policy->config.kind == WEIR_ROW_POLICY_SKIP ? "skipped" : "dead letter";
 }
 
 static enum weir_status report(struct weir_row_error_policy *interface,
@@ -100,25 +138,20 @@ static enum weir_status report(struct weir_row_error_policy *interface,
         (struct policy *)((char *)interface - offsetof(struct policy, base.policy));
     uint64_t count = atomic_fetch_add(&policy->counts[row_error->reason], 1) + 1;
     char text[1024];
-    describe(row_error, text, sizeof text);
-    switch (policy->config.kind) {
-    case WEIR_ROW_POLICY_FAIL:
+    if (policy->config.kind == WEIR_ROW_POLICY_FAIL && row_error->reason != WEIR_ROW_ERROR_LATE) {
+        describe(row_error, text, sizeof text);
         return weir_error_set(error, WEIR_DOMAIN_DATA, WEIR_ACTION_FAIL,
                               "table %s: %s; on_error = 'skip' or 'dead_letter' goes on without it",
                               policy->config.table, text);
-    case WEIR_ROW_POLICY_SKIP:
-    case WEIR_ROW_POLICY_DEAD_LETTER:
-        break;
     }
+    struct weir_writer *writer;
+    const char *fate = fate_of(policy, row_error->reason, &writer);
     if ((count & (count - 1)) == 0) {
+        describe(row_error, text, sizeof text);
         weir_log(WEIR_LOG_WARN, "table %s: %s: %s (%" PRIu64 " with this reason so far)",
-                 policy->config.table,
-                 policy->config.kind == WEIR_ROW_POLICY_SKIP ? "skipped" : "dead letter", text,
-                 count);
+                 policy->config.table, fate, text, count);
     }
-    return policy->config.kind == WEIR_ROW_POLICY_SKIP
-               ? WEIR_OK
-               : write_dead_letter(policy, row_error, error);
+    return writer == NULL ? WEIR_OK : write_aside(policy, writer, row_error, error);
 }
 
 static enum weir_status barrier(struct weir_operator *op, const struct weir_barrier *at,
@@ -126,8 +159,10 @@ static enum weir_status barrier(struct weir_operator *op, const struct weir_barr
 {
     (void)error;
     struct policy *policy = (struct policy *)op;
-    if (policy->config.writer != NULL) {
-        weir_writer_barrier(policy->config.writer, at, snapshot);
+    for (int i = 0; i < WRITER_COUNT; i++) {
+        if (policy->writers[i] != NULL) {
+            weir_writer_barrier(policy->writers[i], at, snapshot);
+        }
     }
     return WEIR_OK;
 }
@@ -135,19 +170,21 @@ static enum weir_status barrier(struct weir_operator *op, const struct weir_barr
 static enum weir_status resume(struct weir_operator *op, struct weir_error *error)
 {
     struct policy *policy = (struct policy *)op;
-    if (policy->config.writer == NULL) {
-        return WEIR_OK;
+    for (int i = 0; i < WRITER_COUNT; i++) {
+        if (policy->writers[i] != NULL && weir_writer_resume(policy->writers[i], error) != WEIR_OK) {
+            return weir_error_context(error, "what table %s sets aside", policy->config.table);
+        }
     }
-    enum weir_status status = weir_writer_resume(policy->config.writer, error);
-    op->is_blocked = weir_writer_is_full(policy->config.writer);
-    op->is_waiting = weir_writer_is_waiting(policy->config.writer);
-    return status;
+    show_pressure(policy);
+    return WEIR_OK;
 }
 
 static void destroy(struct weir_operator *op)
 {
     struct policy *policy = (struct policy *)op;
-    weir_writer_destroy(policy->config.writer);
+    for (int i = 0; i < WRITER_COUNT; i++) {
+        weir_writer_destroy(policy->writers[i]);
+    }
     free(policy->headers);
     free(policy);
 }
@@ -164,6 +201,8 @@ struct weir_row_policy *weir_row_policy_create(const struct weir_row_policy_conf
     WEIR_ASSERT((config->kind == WEIR_ROW_POLICY_DEAD_LETTER) == (config->writer != NULL));
     struct policy *policy = weir_alloc_zero(sizeof *policy);
     policy->config = *config;
+    policy->writers[0] = config->writer;
+    policy->writers[1] = config->late_writer;
     policy->base.op.ops = &policy_ops;
     policy->base.op.name = config->table;
     policy->base.policy.report = report;

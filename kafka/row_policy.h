@@ -19,6 +19,8 @@ struct weir_row_policy_config {
     const char *table;  // for messages
     const char *job_id; // header weir.job
     struct weir_writer *writer; // DEAD_LETTER: taken over
+    // Late rows are no errors: counted whatever the policy, and sent here if set (taken over).
+    struct weir_writer *late_writer;
 };
 
 // A node (process is NULL) and a policy at once.

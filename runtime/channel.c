@@ -39,10 +39,12 @@ void weir_channel_destroy(struct weir_channel *channel)
     if (channel == NULL) {
         return;
     }
-    struct weir_item item;
-    while (weir_channel_pop(channel, &item)) {
-        if (item.kind == WEIR_ITEM_BATCH) {
-            channel->drop_batch(item.batch);
+    // Nobody is woken: the producer's mailbox may be gone.
+    uint64_t tail = atomic_load(&channel->tail);
+    for (uint64_t head = atomic_load(&channel->head); head != tail; head++) {
+        struct weir_item *item = &channel->items[head & (channel->capacity - 1)];
+        if (item->kind == WEIR_ITEM_BATCH) {
+            channel->drop_batch(item->batch);
         }
     }
     free(channel);

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+// See job_nodes.h. Thread: the main thread.
+#include "app/job_nodes.h"
+
+#include "kafka/json_decode.h"
+#include "kafka/json_encode.h"
+#include "kafka/raw_format.h"
+#include "kafka/sink.h"
+#include "operators/aggregate.h"
+#include "operators/derive.h"
+#include "operators/filter.h"
+#include "operators/project.h"
+#include "operators/watermark.h"
+#include "operators/window.h"
+
+static uint32_t digits_of_unit(enum weir_timestamp_unit unit)
+{
+    switch (unit) {
+    case WEIR_UNIT_S:
+        return 0;
+    case WEIR_UNIT_MS:
+        return 3;
+    case WEIR_UNIT_US:
+        return 6;
+    case WEIR_UNIT_NS:
+        return 9;
+    }
+    WEIR_ASSERT(!"unreachable");
+}
+
+static struct weir_decoder *create_decoder(const struct weir_plan_node *node)
+{
+    switch (node->table->format) {
+    case WEIR_FORMAT_JSON:
+        return weir_json_decoder_create(
+            &node->schema, &(struct weir_json_decode_options){
+                               .timestamp_digits = digits_of_unit(node->table->timestamp_unit)});
+    case WEIR_FORMAT_RAW:
+        return weir_raw_decoder_create(&node->schema);
+    }
+    WEIR_ASSERT(!"unreachable");
+}
+
+static struct weir_encoder *create_value_encoder(const struct weir_plan_node *node)
+{
+    switch (node->table->format) {
+    case WEIR_FORMAT_JSON:
+        return weir_json_encoder_create(&node->schema);
+    case WEIR_FORMAT_RAW:
+        return weir_raw_encoder_create(&node->schema, 0);
+    }
+    WEIR_ASSERT(!"unreachable");
+}
+
+static struct weir_encoder *create_key_encoder(const struct weir_plan_node *node)
+{
+    const struct weir_table *table = node->table;
+    if (table->key_column_count == 0) {
+        return NULL;
+    }
+    switch (table->key_format) {
+    case WEIR_FORMAT_JSON:
+        return weir_json_encoder_create_for(&node->schema, table->key_column_count,
+                                            table->key_columns);
+    case WEIR_FORMAT_RAW:
+        return weir_raw_encoder_create(&node->schema, table->key_columns[0]);
+    }
+    WEIR_ASSERT(!"unreachable");
+}
+
+static struct weir_writer *create_writer(const struct weir_node_builder *builder, const char *topic_name,
+                                         struct weir_mailbox *mailbox)
+{
+    const struct weir_topic *topic = weir_topics_find(&builder->recovered->topics, topic_name);
+    // An eighth of the budget may be held back on the way out, at least 256 KiB a writer.
+    size_t held_bytes = builder->context->config->memory_bytes / 8 / builder->writer_count;
+    return weir_writer_create(&(struct weir_writer_config){
+        .handles = builder->recovered->handles,
+        .topic = topic->name,
+        .partition_count = topic->partition_count,
+        .first_epoch = builder->recovered->number + 1,
+        .mailbox = mailbox,
+        .held_bytes_max = held_bytes > (256u << 10) ? held_bytes : (256u << 10),
+    });
+}
+
+static struct weir_writer *create_late_writer(const struct weir_node_builder *builder,
+                                              const struct weir_table *table,
+                                              struct weir_mailbox *mailbox)
+{
+    return table != NULL && table->late_topic != NULL
+               ? create_writer(builder, table->late_topic, mailbox)
+               : NULL;
+}
+
+struct weir_row_policy *weir_node_create_policy(const struct weir_node_builder *builder,
+                                                const struct weir_table *table,
+                                                struct weir_mailbox *mailbox)
+{
+    const struct weir_config *config = builder->context->config;
+    struct weir_row_policy_config policy = {
+        .table = table != NULL ? table->name : "(several)",
+        .job_id = config->job_id,
+        .late_writer = create_late_writer(builder, table, mailbox),
+    };
+    switch (table != NULL ? weir_table_on_error(table, config) : config->on_bad_record) {
+    case WEIR_ON_ERROR_DEFAULT:
+    case WEIR_ON_ERROR_FAIL:
+        policy.kind = WEIR_ROW_POLICY_FAIL;
+        break;
+    case WEIR_ON_ERROR_SKIP:
+        policy.kind = WEIR_ROW_POLICY_SKIP;
+        break;
+    case WEIR_ON_ERROR_DEAD_LETTER:
+        policy.kind = WEIR_ROW_POLICY_DEAD_LETTER;
+        policy.writer = create_writer(builder,
+                                      table != NULL ? weir_table_dead_letter_topic(table, config)
+                                                    : config->dead_letter_topic,
+                                      mailbox);
+        break;
+    }
+    return weir_row_policy_create(&policy);
+}
+
+static struct weir_operator *create_sink(const struct weir_node_builder *builder,
+                                         const struct weir_plan_node *node,
+                                         struct weir_mailbox *mailbox)
+{
+    return weir_sink_create(&(struct weir_sink_config){
+        .id = node->id,
+        .name = node->name,
+        .table = node->table->name,
+        .writer = create_writer(builder, node->table->topic, mailbox),
+        .value_encoder = create_value_encoder(node),
+        .key_encoder = create_key_encoder(node),
+        .is_timestamp_now = node->table->is_timestamp_now,
+        .clock = builder->context->clock,
+    });
+}
+
+static struct weir_operator *create_derive(const struct weir_node_builder *builder,
+                                           const struct weir_plan_node *node)
+{
+    struct weir_derive_check *checks =
+        weir_arena_alloc(builder->arena, node->check_count * sizeof *checks);
+    for (uint32_t i = 0; i < node->check_count; i++) {
+        checks[i] = (struct weir_derive_check){.condition = node->checks[i].condition,
+                                               .not_null_column = node->checks[i].not_null_column,
+                                               .message = node->checks[i].message};
+    }
+    return weir_derive_create(node->id, node->name,
+                              &(struct weir_derive_config){
+                                  .schema = &node->schema,
+                                  .expr_count = node->expr_count,
+                                  .exprs = node->exprs,
+                                  .check_count = node->check_count,
+                                  .checks = checks,
+                                  .event_time_column = node->event_time_column,
+                              });
+}
+
+static struct weir_operator *create_watermark(const struct weir_node_builder *builder,
+                                              const struct weir_plan_node *node,
+                                              const struct weir_node_place *place)
+{
+    struct weir_partition_time *times =
+        weir_arena_alloc(builder->arena, place->partition_count * sizeof *times);
+    for (uint32_t i = 0; i < place->partition_count; i++) {
+        times[i] = (struct weir_partition_time){
+            .partition = place->partitions[i].partition,
+            .event_time_us = place->partitions[i].event_time_us};
+    }
+    return weir_watermark_create(
+        node->id, node->name,
+        &(struct weir_watermark_config){.delay_us = node->table->watermark_delay_us,
+                                        .idle_timeout_ms = node->table->idle_timeout_ms,
+                                        .max_ahead_us = node->table->event_time_max_ahead_us,
+                                        .source = place->source,
+                                        .table = node->table->name,
+                                        .partition_count = place->partition_count,
+                                        .partitions = times,
+                                        .clock = builder->context->clock});
+}
+
+static struct weir_operator *create_tumble(const struct weir_plan_node *node)
+{
+    return weir_tumble_create(node->id, node->name,
+                              &(struct weir_tumble_config){
+                                  .output = &node->schema,
+                                  .window = node->window,
+                                  .delay_us = node->table->watermark_delay_us});
+}
+
+struct weir_operator *weir_node_create(const struct weir_node_builder *builder,
+                                       const struct weir_plan_node *node,
+                                       const struct weir_node_place *place)
+{
+    switch (node->kind) {
+    case WEIR_PLAN_FILTER:
+        return weir_filter_create(node->id, node->name, node->exprs[0]);
+    case WEIR_PLAN_PROJECT:
+        return weir_project_create(node->id, node->name, &node->schema, node->exprs);
+    case WEIR_PLAN_DERIVE:
+        return create_derive(builder, node);
+    case WEIR_PLAN_WATERMARK:
+        return create_watermark(builder, node, place);
+    case WEIR_PLAN_TUMBLE:
+        return create_tumble(node);
+    case WEIR_PLAN_SINK:
+        return create_sink(builder, node, place->mailbox);
+    case WEIR_PLAN_SOURCE:
+    case WEIR_PLAN_EXCHANGE:
+    case WEIR_PLAN_NORMALIZE:
+    case WEIR_PLAN_AGGREGATE:
+        break;
+    }
+    WEIR_ASSERT(!"sources and exchanges are made elsewhere");
+}
+
+enum weir_status weir_node_create_source(const struct weir_node_builder *builder,
+                                         const struct weir_plan_node *node,
+                                         const struct weir_node_place *place,
+                                         struct weir_row_error_policy *row_errors,
+                                         struct weir_source **source, struct weir_error *error)
+{
+    struct weir_kafka *kafka = builder->context->kafka;
+    struct weir_consumer *consumer;
+    if (kafka->ops->consumer_create(kafka, &consumer, error) != WEIR_OK) {
+        return WEIR_ERROR;
+    }
+    return weir_source_create(
+        &(struct weir_source_config){.id = node->id,
+                                     .name = node->name,
+                                     .table = node->table->name,
+                                     .topic = node->table->topic,
+                                     .schema = &node->schema,
+                                     .decoder = create_decoder(node),
+                                     .consumer = consumer,
+                                     .mailbox = place->mailbox,
+                                     .row_errors = row_errors,
+                                     .partition_count = place->partition_count,
+                                     .partitions = place->partitions},
+        source, error);
+}
+
+enum weir_status weir_node_create_state(const struct weir_node_builder *builder,
+                                        const struct weir_plan_node *head,
+                                        const struct weir_node_place *place,
+                                        struct weir_state_store **state, struct weir_error *error)
+{
+    (void)builder, (void)head, (void)place, (void)error;
+    *state = NULL;
+    return WEIR_OK;
+}
