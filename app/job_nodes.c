@@ -4,6 +4,7 @@
 
 #include "kafka/json_decode.h"
 #include "kafka/json_encode.h"
+#include "kafka/keyed_decode.h"
 #include "kafka/raw_format.h"
 #include "kafka/sink.h"
 #include "operators/aggregate.h"
@@ -28,17 +29,56 @@ static uint32_t digits_of_unit(enum weir_timestamp_unit unit)
     WEIR_ASSERT(!"unreachable");
 }
 
-static struct weir_decoder *create_decoder(const struct weir_plan_node *node)
+static struct weir_decoder *create_format_decoder(const struct weir_table *table,
+                                                  enum weir_format format,
+                                                  const struct weir_schema *schema)
 {
-    switch (node->table->format) {
+    switch (format) {
     case WEIR_FORMAT_JSON:
         return weir_json_decoder_create(
-            &node->schema, &(struct weir_json_decode_options){
-                               .timestamp_digits = digits_of_unit(node->table->timestamp_unit)});
+            schema, &(struct weir_json_decode_options){.timestamp_digits = digits_of_unit(
+                                                           table->timestamp_unit)});
     case WEIR_FORMAT_RAW:
-        return weir_raw_decoder_create(&node->schema);
+        return weir_raw_decoder_create(schema);
     }
     WEIR_ASSERT(!"unreachable");
+}
+
+// Where a column of the table stands in the schema that the source decodes.
+static uint32_t decoded_idx(const struct weir_plan_node *node, uint32_t table_column)
+{
+    for (uint32_t i = 0; i < node->schema.column_count; i++) {
+        if (strcmp(node->schema.columns[i].name, node->table->columns[table_column].name) == 0) {
+            return i;
+        }
+    }
+    WEIR_ASSERT(!"key columns are always decoded");
+}
+
+static struct weir_decoder *create_decoder(const struct weir_node_builder *builder,
+                                           const struct weir_plan_node *node)
+{
+    const struct weir_table *table = node->table;
+    struct weir_decoder *values = create_format_decoder(table, table->format, &node->schema);
+    if (!table->is_keyed) {
+        return values;
+    }
+    uint32_t count = table->key_column_count;
+    uint32_t *key_columns = weir_arena_alloc(builder->arena, count * sizeof *key_columns);
+    struct weir_field *fields = weir_arena_alloc(builder->arena, count * sizeof *fields);
+    for (uint32_t i = 0; i < count; i++) {
+        key_columns[i] = decoded_idx(node, table->key_columns[i]);
+        fields[i] = node->schema.columns[key_columns[i]];
+    }
+    struct weir_schema *keys = weir_arena_alloc(builder->arena, sizeof *keys);
+    *keys = (struct weir_schema){.column_count = count, .columns = fields};
+    return weir_keyed_decoder_create(&(struct weir_keyed_decoder_config){
+        .schema = &node->schema,
+        .key_count = count,
+        .key_columns = key_columns,
+        .value_decoder = values,
+        .key_decoder = create_format_decoder(table, table->key_format, keys),
+    });
 }
 
 static struct weir_encoder *create_value_encoder(const struct weir_plan_node *node)
@@ -133,6 +173,7 @@ static struct weir_operator *create_sink(const struct weir_node_builder *builder
         .writer = create_writer(builder, node->table->topic, mailbox),
         .value_encoder = create_value_encoder(node),
         .key_encoder = create_key_encoder(node),
+        .is_keyed = node->table->is_keyed,
         .is_timestamp_now = node->table->is_timestamp_now,
         .clock = builder->context->clock,
     });
@@ -234,7 +275,7 @@ enum weir_status weir_node_create_source(const struct weir_node_builder *builder
                                      .table = node->table->name,
                                      .topic = node->table->topic,
                                      .schema = &node->schema,
-                                     .decoder = create_decoder(node),
+                                     .decoder = create_decoder(builder, node),
                                      .consumer = consumer,
                                      .mailbox = place->mailbox,
                                      .row_errors = row_errors,

@@ -25,6 +25,7 @@ struct weir_decoded {
     struct weir_column *columns;
     // The record that row i comes from, ascending; NULL: row i is record i, for all of them.
     const uint16_t *record_of_row;
+    const uint8_t *change;     // enum weir_change per row; NULL: all inserts
     uint32_t null_value_count; // records whose value is null: no row, not bad either
     uint32_t bad_count;
     const struct weir_bad_record *bad; // ascending by record_idx

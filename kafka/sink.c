@@ -105,8 +105,14 @@ static enum weir_status process(struct weir_operator *op, struct weir_batch *bat
     encode(sink, batch);
     int64_t wall_ms = weir_wall_ms(sink->config.clock);
     uint64_t clamped_count = 0;
+    uint64_t written_count = 0;
     for (uint32_t i = 0; i < batch->selected_count; i++) {
         uint32_t row = weir_batch_row(batch, i);
+        enum weir_change change =
+            batch->change != NULL ? (enum weir_change)batch->change[row] : WEIR_CHANGE_INSERT;
+        if (change == WEIR_CHANGE_UPDATE_BEFORE) {
+            continue; // the row after it takes its place
+        }
         struct weir_message message = {
             .timestamp_ms = wall_ms,
             .value = weir_encoded_view(&sink->bytes, &sink->values[i]),
@@ -120,13 +126,17 @@ static enum weir_status process(struct weir_operator *op, struct weir_batch *bat
                 weir_message_timestamp_ms(batch->event_time_us[row], wall_ms, &is_clamped);
             clamped_count += is_clamped ? 1 : 0;
         }
+        if (change == WEIR_CHANGE_DELETE) {
+            message.value = (struct weir_view){0}; // a tombstone
+        }
         message.partition = choose_partition(sink, batch, row, message.key);
         if (weir_writer_write(sink->config.writer, &message, error) != WEIR_OK) {
             return weir_error_context(error, "sink %s", sink->config.table);
         }
+        written_count++;
     }
     sink->next_partition++;
-    count_rows(sink, batch->selected_count, clamped_count);
+    count_rows(sink, written_count, clamped_count);
     show_pressure(sink);
     return WEIR_OK;
 }
@@ -170,6 +180,7 @@ static const struct weir_operator_ops sink_ops = {
 struct weir_operator *weir_sink_create(const struct weir_sink_config *config)
 {
     struct sink *sink = weir_alloc_zero(sizeof *sink);
+    WEIR_ASSERT(!config->is_keyed || config->key_encoder != NULL);
     sink->config = *config;
     sink->op.ops = &sink_ops;
     sink->op.id = config->id;

@@ -170,6 +170,7 @@ static enum weir_status push_rows(struct source *source, const struct weir_decod
         .selected_count = decoded->row_count,
         .columns = decoded->columns,
         .event_time_us = event_time_us,
+        .change = decoded->change,
         .records = records,
         .arena = source->arena,
     };
