@@ -40,6 +40,31 @@ static void encode_positions(const struct weir_manifest *manifest, yyjson_mut_do
     }
 }
 
+static void encode_states(const struct weir_manifest *manifest, yyjson_mut_doc *doc,
+                          yyjson_mut_val *root)
+{
+    yyjson_mut_val *list = yyjson_mut_obj_add_arr(doc, root, "states");
+    for (uint32_t i = 0; i < manifest->state_count; i++) {
+        const struct weir_state_handle *state = &manifest->states[i];
+        yyjson_mut_val *item = yyjson_mut_arr_add_obj(doc, list);
+        yyjson_mut_obj_add_str(doc, item, "stage", state->stage);
+        yyjson_mut_obj_add_uint(doc, item, "key_group_first", state->key_groups.first);
+        yyjson_mut_obj_add_uint(doc, item, "key_group_count", state->key_groups.count);
+        yyjson_mut_val *files = yyjson_mut_obj_add_arr(doc, item, "files");
+        for (uint32_t j = 0; j < state->file_count; j++) {
+            const struct weir_state_file *file = &state->files[j];
+            yyjson_mut_val *entry = yyjson_mut_arr_add_obj(doc, files);
+            yyjson_mut_obj_add_str(doc, entry, "name", file->name);
+            yyjson_mut_obj_add_uint(doc, entry, "size_bytes", file->size_bytes);
+            char text[17];
+            snprintf(text, sizeof text, "%016" PRIx64, file->xxh3);
+            yyjson_mut_obj_add_strcpy(doc, entry, "xxh3", text);
+            yyjson_mut_obj_add_bool(doc, entry, "materialised", file->is_materialised);
+            yyjson_mut_obj_add_int(doc, entry, "number", file->number);
+        }
+    }
+}
+
 void weir_manifest_encode(const struct weir_manifest *manifest, struct weir_buffer *out)
 {
     yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
@@ -57,6 +82,7 @@ void weir_manifest_encode(const struct weir_manifest *manifest, struct weir_buff
     yyjson_mut_obj_add_int(doc, root, "created_ms", manifest->created_ms);
     yyjson_mut_obj_add_uint(doc, root, "parallelism", manifest->parallelism);
     encode_positions(manifest, doc, root);
+    encode_states(manifest, doc, root);
     size_t body_size = 0;
     char *body = yyjson_mut_write(doc, YYJSON_WRITE_PRETTY, &body_size);
     WEIR_ASSERT(body != NULL);
@@ -126,6 +152,47 @@ static void decode_positions(yyjson_val *root, struct weir_arena *arena,
     manifest->positions = positions;
 }
 
+static void decode_file(yyjson_val *item, struct weir_arena *arena, struct weir_state_file *file,
+                        bool *is_good)
+{
+    *file = (struct weir_state_file){
+        .name = get_text(item, "name", arena, is_good),
+        .size_bytes = (uint64_t)get_int(item, "size_bytes", is_good),
+        .is_materialised = yyjson_get_bool(yyjson_obj_get(item, "materialised")),
+        .number = get_int(item, "number", is_good),
+    };
+    const char *xxh3 = get_text(item, "xxh3", arena, is_good);
+    *is_good = *is_good && sscanf(xxh3, "%16" SCNx64, &file->xxh3) == 1;
+}
+
+static void decode_states(yyjson_val *root, struct weir_arena *arena,
+                          struct weir_manifest *manifest, bool *is_good)
+{
+    yyjson_val *list = yyjson_obj_get(root, "states");
+    if (!yyjson_is_arr(list)) {
+        *is_good = false;
+        return;
+    }
+    manifest->state_count = (uint32_t)yyjson_arr_size(list);
+    struct weir_state_handle *states =
+        weir_arena_alloc_zero(arena, manifest->state_count * sizeof *states);
+    for (uint32_t i = 0; i < manifest->state_count; i++) {
+        yyjson_val *item = yyjson_arr_get(list, i);
+        yyjson_val *files = yyjson_obj_get(item, "files");
+        states[i].stage = get_text(item, "stage", arena, is_good);
+        states[i].key_groups.first = (uint16_t)get_int(item, "key_group_first", is_good);
+        states[i].key_groups.count = (uint16_t)get_int(item, "key_group_count", is_good);
+        states[i].file_count = (uint32_t)yyjson_arr_size(files);
+        struct weir_state_file *entries =
+            weir_arena_alloc_zero(arena, states[i].file_count * sizeof *entries);
+        for (uint32_t j = 0; j < states[i].file_count; j++) {
+            decode_file(yyjson_arr_get(files, j), arena, &entries[j], is_good);
+        }
+        states[i].files = entries;
+    }
+    manifest->states = states;
+}
+
 static bool decode_body(yyjson_val *root, struct weir_arena *arena, struct weir_manifest *manifest)
 {
     bool is_good = true;
@@ -146,6 +213,7 @@ static bool decode_body(yyjson_val *root, struct weir_arena *arena, struct weir_
         strcpy(manifest->attempt.text, attempt);
     }
     decode_positions(root, arena, manifest, &is_good);
+    decode_states(root, arena, manifest, &is_good);
     return is_good;
 }
 

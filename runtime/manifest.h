@@ -7,6 +7,7 @@
 
 #include "runtime/base/limits.h"
 #include "runtime/snapshot.h"
+#include "runtime/state.h"
 
 enum { WEIR_MANIFEST_FORMAT = 1 };
 
@@ -39,6 +40,8 @@ struct weir_manifest {
     uint32_t parallelism;
     uint32_t position_count;
     const struct weir_manifest_position *positions;
+    uint32_t state_count; // one for each task of a keyed stage
+    const struct weir_state_handle *states;
 };
 
 // Appends the file's bytes.

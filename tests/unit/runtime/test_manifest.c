@@ -17,6 +17,15 @@ static const struct weir_manifest_position positions[] = {
     {.entry = {.table = "u", .topic = "in2", .last_offset = -1}, .topic_id = ""},
 };
 
+static const struct weir_state_file files[] = {
+    {.name = "state/a.sst", .size_bytes = 5, .xxh3 = UINT64_MAX, .is_materialised = true},
+    {.name = "state/b.log", .size_bytes = 6, .xxh3 = 7, .number = 42},
+};
+
+static const struct weir_state_handle states[] = {
+    {.stage = "s", .key_groups = {.first = 64, .count = 64}, .file_count = 2, .files = files},
+};
+
 static void encode(struct weir_buffer *out)
 {
     struct weir_manifest manifest = {
@@ -32,6 +41,8 @@ static void encode(struct weir_buffer *out)
         .parallelism = 2,
         .position_count = 2,
         .positions = positions,
+        .state_count = 1,
+        .states = states,
     };
     weir_manifest_encode(&manifest, out);
 }
@@ -71,6 +82,12 @@ static void test_manifest_round_trip(void **state)
     assert_int_equal(entry->end_offset, -1);
     assert_int_equal(entry->last_crc32, UINT32_MAX);
     assert_string_equal(manifest.positions[0].topic_id, "t1");
+    assert_int_equal(manifest.state_count, 1);
+    assert_int_equal(manifest.states[0].key_groups.first, 64);
+    assert_true(manifest.states[0].files[0].xxh3 == UINT64_MAX);
+    assert_true(manifest.states[0].files[0].is_materialised);
+    assert_string_equal(manifest.states[0].files[1].name, "state/b.log");
+    assert_int_equal(manifest.states[0].files[1].number, 42);
     weir_arena_destroy(arena);
     weir_buffer_deinit(&bytes);
 }
