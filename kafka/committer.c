@@ -24,7 +24,7 @@
 #include <stdlib.h>
 
 enum {
-    YOUNG_MS = 60000,         // no committed checkpoint younger than this is deleted
+    YOUNG_MS = 60000, // no committed checkpoint younger than this is deleted
     STORE_RETRY_PAUSE_MS = 500,
 };
 
@@ -48,26 +48,27 @@ static void pointer_text(const struct weir_committer_config *config, int64_t num
                          const struct weir_attempt *manifest_attempt,
                          char text[WEIR_POINTER_BYTES_MAX])
 {
-    struct weir_pointer pointer = {.number = number,
-                                   .manifest_attempt = *manifest_attempt,
-                                   .owner_attempt = config->attempt};
+    struct weir_pointer pointer = {
+        .number = number, .manifest_attempt = *manifest_attempt, .owner_attempt = config->attempt};
     weir_pointer_format(&pointer, text);
 }
 
-// What may go, now that `number` is committed.
+// What may go, now that `number` is committed. An owner marks the store before it writes anything
+// else there. So if the store is still ours after it was listed, then nothing on the list is of a
+// newer owner, however long this process slept in between.
 static void delete_old(const struct weir_committer_config *config, int64_t number,
                        const struct weir_attempt *attempt, bool at_start)
 {
     struct weir_error error;
-    if (weir_store_check_owner(config->store, &config->attempt, &error) != WEIR_OK) {
-        return; // no longer ours: the next commit will find out why
-    }
     struct weir_arena *arena = weir_arena_create(4096);
     struct weir_store_entry *entries;
     uint32_t entry_count;
     if (weir_store_list(config->store, arena, &entries, &entry_count, &error) != WEIR_OK) {
         weir_log(WEIR_LOG_WARN, "%s", error.text);
         entry_count = 0;
+    }
+    if (weir_store_check_owner(config->store, &config->attempt, &error) != WEIR_OK) {
+        entry_count = 0; // no longer ours: the next commit will find out why
     }
     bool *is_deleted = weir_arena_alloc_zero(arena, entry_count * sizeof *is_deleted);
     weir_retention_select(entries, entry_count, number, attempt, config->retained,
@@ -101,21 +102,24 @@ enum weir_status weir_claim(const struct weir_committer_config *config,
     }
     WEIR_ASSERT(count > 0);
     weir_failpoint("claim.before");
+    int64_t epoch = manifest->number;
     int64_t deadline_ms = weir_now_ms(config->clock) + config->commit_timeout_ms;
-    enum weir_status status = weir_handles_begin(config->handles, manifest->number, error);
+    enum weir_status status = weir_store_set_owner(config->store, &config->attempt, error);
     if (status == WEIR_OK) {
-        status = weir_handles_commit(config->handles, manifest->number, count, offsets,
-                                     deadline_ms, error);
+        status = weir_handles_begin(config->handles, epoch, error);
+    }
+    if (status == WEIR_OK) {
+        status = weir_handles_commit(config->handles, epoch, count, offsets, deadline_ms, error);
     }
     free(offsets);
     if (status != WEIR_OK) {
         return weir_error_context(error, "claiming checkpoint %" PRId64, manifest->number);
     }
     weir_failpoint("claim.after");
-    if (weir_store_set_owner(config->store, &config->attempt, error) != WEIR_OK) {
-        return WEIR_ERROR;
+    struct weir_error ignored; // taken over already: the first commit will find out
+    if (weir_store_check_owner(config->store, &config->attempt, &ignored) == WEIR_OK) {
+        weir_store_delete_temporaries(config->store);
     }
-    weir_store_delete_temporaries(config->store);
     delete_old(config, manifest->number, &manifest->attempt, true);
     return WEIR_OK;
 }
@@ -188,8 +192,8 @@ static enum weir_status write_manifest(struct weir_committer *committer,
     int64_t deadline_ms = completed->triggered_ms + config->checkpoint_timeout_ms;
     bool is_logged = false;
     for (;;) {
-        if (weir_store_check_owner(config->store, &config->attempt, error) == WEIR_OK &&
-            weir_store_write_manifest(config->store, manifest, error) == WEIR_OK) {
+        if (weir_store_write_manifest_as(config->store, &config->attempt, manifest, error) ==
+            WEIR_OK) {
             return WEIR_OK;
         }
         if (error->action == WEIR_ACTION_FENCED || atomic_load(&committer->is_stopped) ||
@@ -327,8 +331,7 @@ enum weir_status weir_committer_start(const struct weir_committer_config *config
     }
     struct weir_committer *committer = weir_alloc_zero(sizeof *committer);
     committer->config = *config;
-    committer->partitions =
-        weir_alloc(config->partition_count * sizeof *committer->partitions);
+    committer->partitions = weir_alloc(config->partition_count * sizeof *committer->partitions);
     memcpy(committer->partitions, config->partitions,
            config->partition_count * sizeof *committer->partitions);
     committer->mailbox = weir_mailbox_create();

@@ -49,9 +49,8 @@ static enum weir_status make_folders(const char *path, struct weir_error *error)
     }
 }
 
-enum weir_status weir_store_open_read_only(const char *dir, const char *job_id,
-                                           int32_t instance_id, struct weir_store **store,
-                                           struct weir_error *error)
+enum weir_status weir_store_open_read_only(const char *dir, const char *job_id, int32_t instance_id,
+                                           struct weir_store **store, struct weir_error *error)
 {
     struct weir_store *opened = weir_alloc_zero(sizeof *opened);
     int size =
@@ -128,8 +127,7 @@ enum weir_status weir_store_list(struct weir_store *store, struct weir_arena *ar
     *entry_count = 0;
     DIR *folder = opendir(store->path);
     if (folder == NULL) {
-        return errno == ENOENT ? WEIR_OK
-                               : io_error(error, WEIR_ACTION_REFUSE, "list", store->path);
+        return errno == ENOENT ? WEIR_OK : io_error(error, WEIR_ACTION_REFUSE, "list", store->path);
     }
     for (struct dirent *found = readdir(folder); found != NULL; found = readdir(folder)) {
         struct weir_store_entry entry;
@@ -226,12 +224,12 @@ static enum weir_status sync_folder(const char *path, struct weir_error *error)
     return WEIR_OK;
 }
 
-// Temporary file, fsync, rename, fsync of the folder.
+// Temporary file, fsync, rename, fsync of the folder. With an owner: no rename once the store is
+// somebody else's, however long the process slept before it.
 static enum weir_status write_durably(struct weir_store *store, const char *path,
-                                      struct weir_view bytes, struct weir_error *error)
+                                      const char *temporary, struct weir_view bytes,
+                                      const struct weir_attempt *owner, struct weir_error *error)
 {
-    char temporary[PATH_BYTES_MAX + 8];
-    snprintf(temporary, sizeof temporary, "%s.tmp", path);
     int file = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0640);
     if (file < 0) {
         return io_error(error, WEIR_ACTION_RECOVER, "create", temporary);
@@ -247,6 +245,10 @@ static enum weir_status write_durably(struct weir_store *store, const char *path
         return status;
     }
     weir_failpoint("store.written");
+    if (owner != NULL && weir_store_check_owner(store, owner, error) != WEIR_OK) {
+        unlink(temporary);
+        return WEIR_ERROR;
+    }
     if (rename(temporary, path) != 0) {
         return io_error(error, WEIR_ACTION_RECOVER, "rename", temporary);
     }
@@ -254,30 +256,53 @@ static enum weir_status write_durably(struct weir_store *store, const char *path
     return sync_folder(store->path, error);
 }
 
+static enum weir_status write_manifest(struct weir_store *store, const struct weir_attempt *owner,
+                                       const struct weir_manifest *manifest,
+                                       struct weir_error *error)
+{
+    char path[PATH_BYTES_MAX];
+    char temporary[PATH_BYTES_MAX + 8];
+    manifest_path(store, manifest->number, &manifest->attempt, path);
+    snprintf(temporary, sizeof temporary, "%s.tmp", path);
+    struct weir_buffer bytes = {0};
+    weir_manifest_encode(manifest, &bytes);
+    struct weir_view view = {.data = bytes.data, .size_bytes = bytes.size_bytes};
+    enum weir_status status = write_durably(store, path, temporary, view, owner, error);
+    weir_buffer_deinit(&bytes);
+    return status;
+}
+
 enum weir_status weir_store_write_manifest(struct weir_store *store,
                                            const struct weir_manifest *manifest,
                                            struct weir_error *error)
 {
-    char path[PATH_BYTES_MAX];
-    manifest_path(store, manifest->number, &manifest->attempt, path);
-    struct weir_buffer bytes = {0};
-    weir_manifest_encode(manifest, &bytes);
-    struct weir_view view = {.data = bytes.data, .size_bytes = bytes.size_bytes};
-    enum weir_status status = write_durably(store, path, view, error);
-    weir_buffer_deinit(&bytes);
-    return status;
+    return write_manifest(store, NULL, manifest, error);
+}
+
+enum weir_status weir_store_write_manifest_as(struct weir_store *store,
+                                              const struct weir_attempt *owner,
+                                              const struct weir_manifest *manifest,
+                                              struct weir_error *error)
+{
+    if (weir_store_check_owner(store, owner, error) != WEIR_OK) {
+        return WEIR_ERROR;
+    }
+    return write_manifest(store, owner, manifest, error);
 }
 
 enum weir_status weir_store_set_owner(struct weir_store *store, const struct weir_attempt *owner,
                                       struct weir_error *error)
 {
     char path[PATH_BYTES_MAX];
+    char temporary[PATH_BYTES_MAX];
     snprintf(path, sizeof path, "%s/owner", store->path);
-    return write_durably(store, path, weir_view_of(owner->text), error);
+    // A name of its own: two that take over at once must not write into one file.
+    snprintf(temporary, sizeof temporary, "%s/owner-%s.tmp", store->path, owner->text);
+    return write_durably(store, path, temporary, weir_view_of(owner->text), NULL, error);
 }
 
-enum weir_status weir_store_check_owner(struct weir_store *store,
-                                        const struct weir_attempt *owner, struct weir_error *error)
+enum weir_status weir_store_check_owner(struct weir_store *store, const struct weir_attempt *owner,
+                                        struct weir_error *error)
 {
     char path[PATH_BYTES_MAX];
     snprintf(path, sizeof path, "%s/owner", store->path);

@@ -43,7 +43,15 @@ enum weir_status weir_store_write_manifest(struct weir_store *store,
                                            const struct weir_manifest *manifest,
                                            struct weir_error *error);
 
-// Takes the store over: from now on only this attempt writes and deletes.
+// The same as the store's owner. FENCED, and nothing is written, once another attempt has taken the
+// store over.
+enum weir_status weir_store_write_manifest_as(struct weir_store *store,
+                                              const struct weir_attempt *owner,
+                                              const struct weir_manifest *manifest,
+                                              struct weir_error *error);
+
+// Takes the store over: from now on only this attempt writes and deletes. Comes before the claim,
+// so that an owner that wakes after a claim finds the store taken.
 enum weir_status weir_store_set_owner(struct weir_store *store, const struct weir_attempt *owner,
                                       struct weir_error *error);
 // FENCED: another attempt has taken the store over.

@@ -146,6 +146,33 @@ static void test_store_knows_its_owner(void **state)
     assert_int_equal(error.action, WEIR_ACTION_FENCED);
 }
 
+static void test_store_takes_manifests_of_its_owner_only(void **state)
+{
+    struct fixture *fixture = *state;
+    struct weir_manifest manifest = {.number = 5,
+                                     .attempt = attempt_a,
+                                     .job_id = "job",
+                                     .cluster_id = "c",
+                                     .kind = "checkpoint",
+                                     .restore = "auto",
+                                     .weir_version = "1"};
+    struct weir_error error;
+    assert_int_equal(weir_store_set_owner(fixture->store, &attempt_a, &error), WEIR_OK);
+    assert_int_equal(
+        weir_store_write_manifest_as(fixture->store, &attempt_a, &manifest, &error), WEIR_OK);
+    assert_int_equal(weir_store_set_owner(fixture->store, &attempt_b, &error), WEIR_OK);
+    manifest.number = 6;
+    assert_int_equal(
+        weir_store_write_manifest_as(fixture->store, &attempt_a, &manifest, &error), WEIR_ERROR);
+    assert_int_equal(error.action, WEIR_ACTION_FENCED);
+    struct weir_store_entry *entries;
+    uint32_t count;
+    assert_int_equal(weir_store_list(fixture->store, fixture->arena, &entries, &count, &error),
+                     WEIR_OK);
+    assert_int_equal(count, 1);
+    assert_int_equal(entries[0].number, 5);
+}
+
 static void test_store_that_cannot_be_written_says_where_and_why(void **state)
 {
     (void)state;
@@ -208,6 +235,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             test_store_leaves_no_temporary_and_removes_those_of_crashes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_store_knows_its_owner, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_store_takes_manifests_of_its_owner_only, set_up,
+                                        tear_down),
         cmocka_unit_test(test_store_that_cannot_be_written_says_where_and_why),
         cmocka_unit_test(test_retention_selects_by_the_table),
     };
