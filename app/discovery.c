@@ -10,15 +10,12 @@
 #include <stdlib.h>
 
 enum {
-    INTERVAL_MS = 5000,    // a new partition is to be found within 15 s
+    INTERVAL_MS = 5000,     // a new partition is to be found within 15 s
     GONE_COUNT_TO_FAIL = 3, // answers in a row: metadata of a broker that restarts can be empty
 };
 
 struct weir_discovery {
-    struct weir_kafka *kafka;
-    const struct weir_topics *topics;
-    const struct weir_job_tasks *tasks;
-    struct weir_mailbox *coordinator;
+    struct weir_discovery_config config;
     struct weir_mailbox *wake; // never gets mail: only to be woken by
     uint32_t *gone_counts;     // by topic
     bool has_asked_rebuild;
@@ -32,14 +29,15 @@ static void fail(struct weir_discovery *discovery, const struct weir_error *erro
     struct weir_error *copy = weir_alloc(sizeof *copy);
     *copy = *error;
     discovery->has_failed = true;
-    weir_mailbox_post(discovery->coordinator,
+    weir_mailbox_post(discovery->config.coordinator,
                       &(struct weir_mail){.kind = WEIR_MAIL_FAILED, .payload = copy});
 }
 
 static bool is_source_topic(const struct weir_discovery *discovery, const char *topic)
 {
-    for (uint32_t i = 0; i < discovery->tasks->count; i++) {
-        if (strcmp(discovery->tasks->tasks[i].table->topic, topic) == 0) {
+    for (uint32_t i = 0; i < discovery->config.tasks->count; i++) {
+        const struct weir_table *table = discovery->config.tasks->tasks[i].table;
+        if (table != NULL && strcmp(table->topic, topic) == 0) {
             return true;
         }
     }
@@ -48,11 +46,11 @@ static bool is_source_topic(const struct weir_discovery *discovery, const char *
 
 static void check_topic(struct weir_discovery *discovery, uint32_t idx)
 {
-    const struct weir_topic *topic = &discovery->topics->topics[idx];
+    const struct weir_topic *topic = &discovery->config.topics->topics[idx];
     struct weir_topic_info info;
     struct weir_error error;
-    if (discovery->kafka->ops->topic_info(discovery->kafka, topic->name, &info,
-                                          WEIR_CALL_TIMEOUT_MS, &error) != WEIR_OK) {
+    if (discovery->config.kafka->ops->topic_info(discovery->config.kafka, topic->name, &info,
+                                                 WEIR_CALL_TIMEOUT_MS, &error) != WEIR_OK) {
         return;
     }
     discovery->gone_counts[idx] = info.exists ? 0 : discovery->gone_counts[idx] + 1;
@@ -80,14 +78,29 @@ static void check_topic(struct weir_discovery *discovery, uint32_t idx)
             "topic %s has %u partitions, %u before: taking a checkpoint, then reading them too",
             topic->name, info.partition_count, topic->partition_count);
         discovery->has_asked_rebuild = true;
-        weir_mailbox_post(discovery->coordinator,
+        weir_mailbox_post(discovery->config.coordinator,
                           &(struct weir_mail){.kind = WEIR_MAIL_REQUEST_REBUILD});
     }
+}
+
+// Was the topic there when it was last asked about? Questions about partitions of one that is gone
+// are only answered by their time-out.
+static bool is_there(const struct weir_discovery *discovery, const char *topic)
+{
+    for (uint32_t i = 0; i < discovery->config.topics->count; i++) {
+        if (strcmp(discovery->config.topics->topics[i].name, topic) == 0) {
+            return discovery->gone_counts[i] == 0;
+        }
+    }
+    return false;
 }
 
 // A topic made anew with fewer records than were read: the position lies beyond its end.
 static void check_ends(struct weir_discovery *discovery, const struct weir_job_task *task)
 {
+    if (task->table == NULL || !is_there(discovery, task->table->topic)) {
+        return;
+    }
     struct weir_topic_partition *at = weir_alloc(task->partition_count * sizeof *at);
     int64_t *positions = weir_alloc(task->partition_count * sizeof *positions);
     int64_t *ends = weir_alloc(task->partition_count * sizeof *ends);
@@ -97,10 +110,9 @@ static void check_ends(struct weir_discovery *discovery, const struct weir_job_t
         positions[i] = weir_source_position(task->source, i); // before the ends are asked for
     }
     struct weir_error error;
-    enum weir_status status =
-        discovery->kafka->ops->offsets(discovery->kafka, WEIR_OFFSET_LATEST, 0,
-                                       task->partition_count, at, ends, WEIR_CALL_TIMEOUT_MS,
-                                       &error);
+    enum weir_status status = discovery->config.kafka->ops->offsets(
+        discovery->config.kafka, WEIR_OFFSET_LATEST, 0, task->partition_count, at, ends,
+        WEIR_CALL_TIMEOUT_MS, &error);
     for (uint32_t i = 0; status == WEIR_OK && i < task->partition_count; i++) {
         if (ends[i] >= 0 && ends[i] < positions[i] && !discovery->has_failed) {
             weir_error_set(&error, WEIR_DOMAIN_KAFKA, WEIR_ACTION_FAIL,
@@ -116,38 +128,47 @@ static void check_ends(struct weir_discovery *discovery, const struct weir_job_t
     free(ends);
 }
 
+// A job without rows sends no request by which the brokers could tell it that it is fenced.
+static void check_owner(struct weir_discovery *discovery)
+{
+    struct weir_error error;
+    if (weir_store_check_owner(discovery->config.store, &discovery->config.attempt, &error) !=
+            WEIR_OK &&
+        error.action == WEIR_ACTION_FENCED) {
+        fail(discovery, &error);
+    }
+}
+
 static void *run(void *argument)
 {
     struct weir_discovery *discovery = argument;
     while (!atomic_load(&discovery->is_stopped)) {
         weir_mailbox_wait(discovery->wake, INTERVAL_MS);
-        for (uint32_t i = 0; i < discovery->topics->count; i++) {
+        if (!discovery->has_failed) {
+            check_owner(discovery);
+        }
+        for (uint32_t i = 0; i < discovery->config.topics->count; i++) {
             if (!atomic_load(&discovery->is_stopped) && !discovery->has_failed &&
-                is_source_topic(discovery, discovery->topics->topics[i].name)) {
+                is_source_topic(discovery, discovery->config.topics->topics[i].name)) {
                 check_topic(discovery, i);
             }
         }
-        for (uint32_t i = 0; i < discovery->tasks->count; i++) {
+        for (uint32_t i = 0; i < discovery->config.tasks->count; i++) {
             if (!atomic_load(&discovery->is_stopped) && !discovery->has_failed) {
-                check_ends(discovery, &discovery->tasks->tasks[i]);
+                check_ends(discovery, &discovery->config.tasks->tasks[i]);
             }
         }
     }
     return NULL;
 }
 
-struct weir_discovery *weir_discovery_start(struct weir_kafka *kafka,
-                                            const struct weir_topics *topics,
-                                            const struct weir_job_tasks *tasks,
-                                            struct weir_mailbox *coordinator)
+struct weir_discovery *weir_discovery_start(const struct weir_discovery_config *config)
 {
     struct weir_discovery *discovery = weir_alloc_zero(sizeof *discovery);
-    discovery->kafka = kafka;
-    discovery->topics = topics;
-    discovery->tasks = tasks;
-    discovery->coordinator = coordinator;
+    discovery->config = *config;
     discovery->wake = weir_mailbox_create();
-    discovery->gone_counts = weir_alloc_zero(topics->count * sizeof *discovery->gone_counts);
+    discovery->gone_counts =
+        weir_alloc_zero(config->topics->count * sizeof *discovery->gone_counts);
     int failed = pthread_create(&discovery->thread, NULL, run, discovery);
     WEIR_ASSERT(failed == 0);
     pthread_setname_np(discovery->thread, "discovery");

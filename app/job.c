@@ -83,8 +83,13 @@ void weir_job_run(struct weir_job *job, struct weir_outcome *outcome)
     for (uint32_t i = 0; i < job->tasks.count; i++) {
         weir_task_start(job->tasks.tasks[i].task);
     }
-    job->discovery = weir_discovery_start(job->context->kafka, &job->recovered.topics, &job->tasks,
-                                          job->mailbox);
+    job->discovery = weir_discovery_start(
+        &(struct weir_discovery_config){.kafka = job->context->kafka,
+                                        .store = job->context->store,
+                                        .attempt = job->recovered.attempt,
+                                        .topics = &job->recovered.topics,
+                                        .tasks = &job->tasks,
+                                        .coordinator = job->mailbox});
     weir_log(WEIR_LOG_INFO, "job %s is running: %u tasks, checkpoint every %" PRId64 " ms",
              job->context->config->job_id, job->tasks.count,
              job->context->config->checkpoint_interval_ms);
