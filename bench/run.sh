@@ -163,12 +163,12 @@ run_rawpass() { # NAME VERIFY-ARGUMENTS -- ARGUMENTS
         checks+=("$1")
         shift
     done
-    measure "$name" "out-$run_number-$name" "${checks[@]}" "$@" "$bin/rawpass" --brokers "$brokers" \
-        --input "$input" --output "out-$run_number-$name" --id "$name-$run_number" \
+    measure "$name" "out-$$-$run_number-$name" "${checks[@]}" "$@" "$bin/rawpass" --brokers "$brokers" \
+        --input "$input" --output "out-$$-$run_number-$name" --id "$name-$$-$run_number" \
         --tasks "$tasks" --interval-ms "$interval_ms" "${raw_options[@]}"
 }
 run_weir() { # QUERY
-    local query=$1 output=out-$run_number-weir checks=(--timestamps --rows q0)
+    local query=$1 output=out-$$-$run_number-weir checks=(--timestamps --rows q0)
     case $query in
     q2) checks=(--timestamps --rows q2) ;;
     filter100) checks+=(--filter price%100) ;;
@@ -177,7 +177,7 @@ run_weir() { # QUERY
     sql=$(sed -e "s/topic = 'nexmark'/topic = '$input'/" -e "s/topic = 'result'/topic = '$output'/" \
         "$here/sql/$query.sql")
     measure "weir-$query" "$output" "${checks[@]}" -- env \
-        WEIR_JOB_ID="bench-$run_number" WEIR_KAFKA_BOOTSTRAP_SERVERS="$brokers" WEIR_SQL="$sql" \
+        WEIR_JOB_ID="bench-$$-$run_number" WEIR_KAFKA_BOOTSTRAP_SERVERS="$brokers" WEIR_SQL="$sql" \
         WEIR_BOUNDED=true WEIR_STATE_DIR="$dir/state-$run_number" WEIR_HTTP_LISTEN= \
         WEIR_CHECKPOINT_INTERVAL="${interval_ms}ms" WEIR_PARALLELISM="$tasks" "$weir" run
     rm -rf "$dir/state-$run_number"
@@ -239,13 +239,15 @@ done
 librdkafka=$(field "$dir/logs/1-rawread.out" librdkafka)
 weir_version=none
 [ -z "$weir" ] || weir_version=$("$weir" version 2>/dev/null | head -n 1 || echo unknown)
+broker=$brokers
+[ $is_own_broker = 0 ] || broker="Kafka $(head -n 1 "$here/../tools/kafka-version")"
+cpu=$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1)
+span_s=$(awk -v events="$events" -v tps="$tps" 'BEGIN { print events / tps }')
 cat <<E
 
-NEXMark, $events events of $(awk -v e="$events" -v t="$tps" 'BEGIN{print e / t}') s of event time (tps $tps, \
-group $group, seed 42), $partitions partitions, JSON
-$(date -u +%Y-%m-%dT%H:%MZ), $(nproc) CPUs ($(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1)), \
-load $(cut -d' ' -f1 /proc/loadavg)
-weir $weir_version, librdkafka $librdkafka, broker $(head -n 1 "$here/../tools/kafka-version" 2>/dev/null || echo "$brokers")
+NEXMark: $events events in JSON, $span_s s of event time (tps $tps, group $group, seed 42), $partitions partitions
+$(date -u +%Y-%m-%dT%H:%MZ), $(nproc) CPUs ($cpu), load $(cut -d' ' -f1 /proc/loadavg)
+weir $weir_version, librdkafka $librdkafka, broker $broker
 exactly once, commit every $interval_ms ms, $tasks tasks, $rounds rounds; medians (least to greatest)
 
 E
