@@ -342,6 +342,17 @@ static bool get_value(struct reader *reader, struct weir_column *column, uint32_
     return false;
 }
 
+// A NULL composite has NULL fields.
+static void set_null(struct weir_column *column, uint32_t row)
+{
+    weir_bitmap_clear(column->validity, row);
+    if (column->type.kind == WEIR_TYPE_COMPOSITE) {
+        for (uint32_t i = 0; i < column->type.composite->field_count; i++) {
+            set_null(&column->children[i], row);
+        }
+    }
+}
+
 static bool get_columns(struct reader *reader, struct weir_column *columns, uint32_t column_count,
                         uint32_t row)
 {
@@ -351,7 +362,7 @@ static bool get_columns(struct reader *reader, struct weir_column *columns, uint
         }
         unsigned char mark = *reader->at++;
         if (mark == MARK_NULL) {
-            weir_bitmap_clear(columns[c].validity, row);
+            set_null(&columns[c], row);
         } else if (mark == MARK_VALUE && get_value(reader, &columns[c], row)) {
             weir_bitmap_set(columns[c].validity, row);
         } else {

@@ -1,0 +1,413 @@
+// SPDX-License-Identifier: Apache-2.0
+// See aggregate.h; aggregate_internal.h says how the state is laid out. Rows change their groups one
+// after the other: in place where all that a group keeps is of fixed size, else in a copy that is
+// put back when every aggregate has taken the row. A row that one of them cannot take is taken by
+// none.
+#include "operators/aggregate_internal.h"
+
+#include "runtime/types/json_out.h"
+#include "runtime/types/key.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static const struct weir_view CLOSED_KEY = {.data = "w", .size_bytes = 1};
+
+// --- keys ---------------------------------------------------------------------------------------
+
+static struct weir_view view_of(const struct weir_buffer *buffer)
+{
+    return (struct weir_view){.data = buffer->size_bytes != 0 ? buffer->data : "",
+                              .size_bytes = buffer->size_bytes};
+}
+
+static void make_keys(struct weir_aggregator *aggregator, const struct weir_batch *batch)
+{
+    const struct weir_aggregate_config *config = &aggregator->config;
+    struct weir_buffer *bytes = &aggregator->key_bytes;
+    size_t offsets[WEIR_BATCH_ROWS_MAX];
+    for (uint32_t i = 0; i < aggregator->state_key_count; i++) {
+        aggregator->key_input[i] = batch->columns[aggregator->state_key_columns[i]];
+    }
+    for (uint32_t i = 0; aggregator->is_windowed && i < config->key_count; i++) {
+        aggregator->route_input[i] = batch->columns[config->key_columns[i]];
+    }
+    bytes->size_bytes = 0;
+    for (uint32_t i = 0; i < batch->selected_count; i++) {
+        uint32_t row = weir_batch_row(batch, i);
+        offsets[i] = bytes->size_bytes;
+        weir_key_encode(aggregator->key_input, aggregator->state_key_count, row, bytes);
+        aggregator->keys[i].bytes.size_bytes = bytes->size_bytes - offsets[i];
+        if (aggregator->is_windowed) {
+            aggregator->route_bytes.size_bytes = 0;
+            weir_key_encode(aggregator->route_input, config->key_count, row,
+                            &aggregator->route_bytes);
+            aggregator->keys[i].key_group = weir_key_group(view_of(&aggregator->route_bytes));
+        }
+    }
+    for (uint32_t i = 0; i < batch->selected_count; i++) {
+        struct weir_state_key *key = &aggregator->keys[i];
+        key->bytes.data = bytes->size_bytes != 0 ? bytes->data + offsets[i] : "";
+        if (!aggregator->is_windowed) {
+            key->key_group = weir_key_group(key->bytes);
+        }
+        WEIR_DASSERT((uint32_t)key->key_group - config->key_groups.first <
+                     config->key_groups.count);
+    }
+}
+
+// --- rows ---------------------------------------------------------------------------------------
+
+static enum weir_status report(struct weir_aggregator *aggregator, const struct weir_batch *batch,
+                               uint32_t row, struct weir_row_error *row_error,
+                               struct weir_error *error)
+{
+    row_error->operator_name = aggregator->op.name;
+    if (batch->records != NULL) {
+        row_error->record = &batch->records[row];
+        return weir_row_error_report(aggregator->op.row_errors, row_error, error);
+    }
+    struct weir_buffer json = {0};
+    weir_json_append_row(&json, batch->schema, batch->columns, row);
+    row_error->row_json = view_of(&json);
+    enum weir_status status = weir_row_error_report(aggregator->op.row_errors, row_error, error);
+    weir_buffer_deinit(&json);
+    return status;
+}
+
+static int32_t sign_of(const struct weir_batch *batch, uint32_t row)
+{
+    return batch->change != NULL && (batch->change[row] == WEIR_CHANGE_DELETE ||
+                                     batch->change[row] == WEIR_CHANGE_UPDATE_BEFORE)
+               ? -1
+               : 1;
+}
+
+static void count_row(struct weir_group_header *header, int32_t sign, int64_t event_time_us)
+{
+    header->row_count += sign;
+    header->event_time_us =
+        event_time_us > header->event_time_us ? event_time_us : header->event_time_us;
+}
+
+static bool take_in_place(struct weir_aggregator *aggregator, const struct weir_batch *batch,
+                          uint32_t i, int32_t sign, struct weir_value_error *value_error)
+{
+    const struct weir_state_key *key = &aggregator->keys[i];
+    uint32_t row = weir_batch_row(batch, i);
+    struct weir_state *groups = aggregator->groups;
+    struct weir_group_header header;
+    bool existed;
+    char *value = groups->ops->update(groups, key, aggregator->fixed_bytes, &existed);
+    char *slots = value + sizeof header;
+    memcpy(&header, value, sizeof header);
+    header.event_time_us = existed ? header.event_time_us : INT64_MIN;
+    if (aggregator->can_fail) {
+        memcpy(aggregator->backup, slots, aggregator->slots_bytes);
+    }
+    for (uint32_t p = 0; p < aggregator->part_count; p++) {
+        const struct weir_part *part = &aggregator->parts[p];
+        if (weir_part_takes(part, batch, row) &&
+            !weir_accumulator_apply(&part->accumulator, slots + part->slot_offset, NULL,
+                                    part->arg_column >= 0 ? &batch->columns[part->arg_column]
+                                                          : NULL,
+                                    row, sign, aggregator->arena, value_error)) {
+            memcpy(slots, aggregator->backup, aggregator->slots_bytes);
+            if (!existed) {
+                groups->ops->remove(groups, key);
+            }
+            return false;
+        }
+    }
+    count_row(&header, sign, batch->event_time_us[row]);
+    memcpy(value, &header, sizeof header);
+    return true;
+}
+
+static bool take_in_copy(struct weir_aggregator *aggregator, const struct weir_batch *batch,
+                         uint32_t i, int32_t sign, struct weir_value_error *value_error)
+{
+    const struct weir_state_key *key = &aggregator->keys[i];
+    struct weir_group *group = &aggregator->group;
+    struct weir_view value;
+    bool is_known = aggregator->groups->ops->get(aggregator->groups, key, &value);
+    weir_group_load(aggregator, is_known ? value : (struct weir_view){0});
+    for (uint32_t p = 0; p < aggregator->part_count; p++) {
+        struct weir_part *part = &aggregator->parts[p];
+        uint32_t arg_row = weir_batch_row(batch, i);
+        const struct weir_column *arg =
+            part->arg_column >= 0 ? &batch->columns[part->arg_column] : NULL;
+        bool is_taken =
+            part->entries != NULL
+                ? weir_entry_take(aggregator, part, batch, i, sign, &arg, &arg_row)
+                : weir_part_takes(part, batch, arg_row);
+        if (is_taken &&
+            !weir_accumulator_apply(&part->accumulator, group->slots + part->slot_offset,
+                                    &group->tails[p], arg, arg_row, sign, aggregator->arena,
+                                    value_error)) {
+            return false;
+        }
+    }
+    count_row(&group->header, sign, batch->event_time_us[weir_batch_row(batch, i)]);
+    if (aggregator->has_entries) {
+        weir_entries_write(aggregator, batch, i);
+    }
+    weir_group_store(aggregator, key);
+    return true;
+}
+
+// True: the row's window was sent (only a partition that was idle can bring such a row).
+static bool is_late(struct weir_aggregator *aggregator, const struct weir_batch *batch, uint32_t i,
+                    int64_t *late_by_ms)
+{
+    uint16_t key_group = aggregator->keys[i].key_group;
+    int64_t end_us =
+        batch->columns[aggregator->config.window_end_column].i64[weir_batch_row(batch, i)];
+    if (end_us <= aggregator->closed_us[key_group]) {
+        *late_by_ms = (aggregator->closed_us[key_group] - end_us) / 1000;
+        return true;
+    }
+    if (end_us < aggregator->next_end_us[key_group]) {
+        aggregator->next_end_us[key_group] = end_us;
+    }
+    return false;
+}
+
+static enum weir_status take(struct weir_aggregator *aggregator, const struct weir_batch *batch,
+                             uint32_t i, struct weir_error *error)
+{
+    uint32_t row = weir_batch_row(batch, i);
+    int32_t sign = sign_of(batch, row);
+    struct weir_row_error row_error = {.reason = WEIR_ROW_ERROR_EXPRESSION};
+    struct weir_value_error value_error;
+    if (aggregator->is_windowed && is_late(aggregator, batch, i, &row_error.late_by_ms)) {
+        row_error.reason = WEIR_ROW_ERROR_LATE;
+        row_error.message = "the result of its window is out";
+        return report(aggregator, batch, row, &row_error, error);
+    }
+    bool is_taken = aggregator->has_tails || aggregator->has_entries
+                        ? take_in_copy(aggregator, batch, i, sign, &value_error)
+                        : take_in_place(aggregator, batch, i, sign, &value_error);
+    if (is_taken) {
+        return WEIR_OK;
+    }
+    row_error.message = value_error.text;
+    return report(aggregator, batch, row, &row_error, error);
+}
+
+// What an earlier run has sent; before the first row and the first time of this one.
+static void restore(struct weir_aggregator *aggregator)
+{
+    if (!aggregator->is_windowed || aggregator->is_restored) {
+        return;
+    }
+    aggregator->is_restored = true;
+    struct weir_key_group_range range = aggregator->config.key_groups;
+    for (uint32_t i = 0; i < range.count; i++) {
+        struct weir_state_key key = {.key_group = (uint16_t)(range.first + i),
+                                     .bytes = CLOSED_KEY};
+        struct weir_view value;
+        if (aggregator->closed->ops->get(aggregator->closed, &key, &value)) {
+            WEIR_ASSERT(value.size_bytes == sizeof(int64_t));
+            memcpy(&aggregator->closed_us[key.key_group], value.data, sizeof(int64_t));
+        }
+    }
+}
+
+static enum weir_status process(struct weir_operator *op, struct weir_batch *batch,
+                                struct weir_error *error)
+{
+    struct weir_aggregator *aggregator = (struct weir_aggregator *)op;
+    restore(aggregator);
+    weir_arena_reset(aggregator->arena);
+    make_keys(aggregator, batch);
+    aggregator->groups->ops->prefetch(aggregator->groups, batch->selected_count,
+                                      aggregator->keys);
+    if (aggregator->has_entries) {
+        weir_entries_begin(aggregator, batch);
+    }
+    for (uint32_t i = 0; i < batch->selected_count; i++) {
+        if (take(aggregator, batch, i, error) != WEIR_OK) {
+            return WEIR_ERROR;
+        }
+    }
+    return WEIR_OK;
+}
+
+// --- time and barriers --------------------------------------------------------------------------
+
+static enum weir_status time_passed(struct weir_operator *op, const struct weir_time *time,
+                                    struct weir_error *error)
+{
+    struct weir_aggregator *aggregator = (struct weir_aggregator *)op;
+    if (aggregator->is_windowed && time->watermark_us > aggregator->watermark_us) {
+        restore(aggregator);
+        aggregator->watermark_us = time->watermark_us;
+        if (weir_aggregate_send_windows(aggregator, time->watermark_us, error) != WEIR_OK) {
+            return WEIR_ERROR;
+        }
+    }
+    return weir_operator_push_time(op, time, error);
+}
+
+static void save_closed(struct weir_aggregator *aggregator)
+{
+    struct weir_key_group_range range = aggregator->config.key_groups;
+    for (uint32_t i = 0; aggregator->is_closed_changed && i < range.count; i++) {
+        struct weir_state_key key = {.key_group = (uint16_t)(range.first + i),
+                                     .bytes = CLOSED_KEY};
+        bool existed;
+        void *value = aggregator->closed->ops->update(aggregator->closed, &key, sizeof(int64_t),
+                                                      &existed);
+        memcpy(value, &aggregator->closed_us[key.key_group], sizeof(int64_t));
+    }
+    aggregator->is_closed_changed = false;
+}
+
+static enum weir_status barrier(struct weir_operator *op, const struct weir_barrier *at,
+                                struct weir_snapshot *snapshot, struct weir_error *error)
+{
+    (void)at;
+    (void)snapshot;
+    struct weir_aggregator *aggregator = (struct weir_aggregator *)op;
+    if (aggregator->is_windowed) {
+        save_closed(aggregator);
+        return WEIR_OK;
+    }
+    return weir_aggregate_send_changes(aggregator, error);
+}
+
+// --- life ---------------------------------------------------------------------------------------
+
+static void destroy(struct weir_operator *op)
+{
+    struct weir_aggregator *aggregator = (struct weir_aggregator *)op;
+    weir_buffer_deinit(&aggregator->key_bytes);
+    weir_buffer_deinit(&aggregator->route_bytes);
+    weir_buffer_deinit(&aggregator->value);
+    weir_buffer_deinit(&aggregator->scratch);
+    weir_buffer_deinit(&aggregator->bound);
+    weir_buffer_deinit(&aggregator->found.bytes);
+    weir_buffer_deinit(&aggregator->found.items);
+    weir_buffer_deinit(&aggregator->found_entries.bytes);
+    weir_buffer_deinit(&aggregator->found_entries.items);
+    weir_arena_destroy(aggregator->output.arena);
+    weir_arena_destroy(aggregator->arena);
+    weir_arena_destroy(aggregator->parts_arena);
+    free(aggregator);
+}
+
+static bool needs_entries(const struct weir_part *part)
+{
+    bool is_extreme = part->accumulator.kind == WEIR_ACCUMULATOR_EXTREME;
+    return is_extreme ? part->accumulator.is_changing : part->is_distinct;
+}
+
+static void init_part(struct weir_aggregator *aggregator, uint32_t idx)
+{
+    const struct weir_aggregate_config *config = &aggregator->config;
+    const struct weir_aggregate *aggregate = &config->aggregates[idx];
+    struct weir_arena *arena = aggregator->parts_arena;
+    struct weir_part *part = &aggregator->parts[idx];
+    const struct weir_type *arg_type =
+        aggregate->arg_column >= 0 ? &config->input->columns[aggregate->arg_column].type : NULL;
+    weir_accumulator_init(&part->accumulator, aggregate, arg_type, config->is_input_changing);
+    part->arg_column = aggregate->arg_column;
+    part->filter_column = aggregate->filter_column;
+    part->is_distinct = aggregate->is_distinct;
+    part->slot_offset = aggregator->slots_bytes;
+    aggregator->slots_bytes += part->accumulator.slot_bytes;
+    aggregator->has_tails = aggregator->has_tails || part->accumulator.has_tail;
+    aggregator->can_fail = aggregator->can_fail || part->accumulator.can_fail;
+    if (needs_entries(part)) {
+        aggregator->has_entries = true;
+        char *name =
+            weir_arena_printf(arena, "%s%u", part->is_distinct ? "distinct" : "values", idx);
+        part->entries = config->store->ops->open_state(config->store, aggregator->op.id, name);
+        part->keys = weir_arena_alloc(arena, WEIR_BATCH_ROWS_MAX * sizeof *part->keys);
+        weir_column_init(&part->single, arg_type, 1, true, arena);
+    }
+}
+
+static void init_keys(struct weir_aggregator *aggregator)
+{
+    const struct weir_aggregate_config *config = &aggregator->config;
+    struct weir_arena *arena = aggregator->parts_arena;
+    uint32_t count = 0;
+    aggregator->state_key_columns =
+        weir_arena_alloc(arena, (config->key_count + 1) * sizeof(uint32_t));
+    aggregator->state_key_outputs =
+        weir_arena_alloc(arena, (config->key_count + 1) * sizeof(int32_t));
+    if (aggregator->is_windowed) {
+        aggregator->state_key_columns[count] = (uint32_t)config->window_end_column;
+        aggregator->state_key_outputs[count++] = -1;
+    }
+    for (uint32_t i = 0; i < config->key_count; i++) {
+        if ((int32_t)config->key_columns[i] == config->window_end_column) {
+            aggregator->state_key_outputs[0] = (int32_t)i;
+            continue;
+        }
+        aggregator->state_key_columns[count] = config->key_columns[i];
+        aggregator->state_key_outputs[count++] = (int32_t)i;
+    }
+    aggregator->state_key_count = count;
+    aggregator->key_input =
+        weir_arena_alloc(arena, (count + 1) * sizeof *aggregator->key_input);
+    aggregator->route_input =
+        weir_arena_alloc(arena, (config->key_count + 1) * sizeof *aggregator->route_input);
+    aggregator->keys = weir_arena_alloc(arena, WEIR_BATCH_ROWS_MAX * sizeof *aggregator->keys);
+}
+
+static void init_windows(struct weir_aggregator *aggregator)
+{
+    const struct weir_aggregate_config *config = &aggregator->config;
+    size_t size_bytes = WEIR_KEY_GROUP_COUNT * sizeof(int64_t);
+    aggregator->closed = config->store->ops->open_state(config->store, aggregator->op.id, "closed");
+    aggregator->closed_us = weir_arena_alloc(aggregator->parts_arena, size_bytes);
+    aggregator->next_end_us = weir_arena_alloc(aggregator->parts_arena, size_bytes);
+    for (uint32_t i = 0; i < WEIR_KEY_GROUP_COUNT; i++) {
+        aggregator->closed_us[i] = INT64_MIN;
+        aggregator->next_end_us[i] = INT64_MIN;
+    }
+}
+
+struct weir_operator *weir_aggregate_create(const char *id, const char *name,
+                                            const struct weir_aggregate_config *config)
+{
+    static const struct weir_operator_ops OPS = {.kind = "aggregate",
+                                                 .process = process,
+                                                 .time_passed = time_passed,
+                                                 .barrier = barrier,
+                                                 .destroy = destroy};
+    WEIR_ASSERT(config->output->column_count == config->key_count + config->aggregate_count);
+    WEIR_ASSERT(config->key_groups.count > 0);
+    struct weir_aggregator *aggregator = weir_alloc_zero(sizeof *aggregator);
+    aggregator->op.ops = &OPS;
+    aggregator->op.id = id;
+    aggregator->op.name = name;
+    aggregator->config = *config;
+    aggregator->is_windowed = config->window_end_column >= 0;
+    aggregator->watermark_us = INT64_MIN;
+    aggregator->last_end_us = INT64_MIN;
+    aggregator->arena = weir_arena_create(16 << 10);
+    aggregator->output.arena = weir_arena_create(64 << 10);
+    struct weir_arena *arena = aggregator->parts_arena = weir_arena_create(4 << 10);
+    aggregator->groups = config->store->ops->open_state(config->store, id, "groups");
+    init_keys(aggregator);
+    aggregator->part_count = config->aggregate_count;
+    aggregator->parts =
+        weir_arena_alloc_zero(arena, (aggregator->part_count + 1) * sizeof *aggregator->parts);
+    for (uint32_t i = 0; i < aggregator->part_count; i++) {
+        init_part(aggregator, i);
+    }
+    aggregator->fixed_bytes = (uint32_t)sizeof(struct weir_group_header) +
+                              aggregator->slots_bytes * (aggregator->is_windowed ? 1 : 2);
+    aggregator->backup = weir_arena_alloc(arena, aggregator->slots_bytes + 1);
+    size_t tails_bytes = (aggregator->part_count + 1) * sizeof(struct weir_view);
+    aggregator->group.tails = weir_arena_alloc_zero(arena, tails_bytes);
+    aggregator->group.sent_tails = weir_arena_alloc_zero(arena, tails_bytes);
+    if (aggregator->is_windowed) {
+        init_windows(aggregator);
+    }
+    return &aggregator->op;
+}

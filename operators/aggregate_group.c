@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// Groups taken out of keyed state and put back (aggregate_internal.h has the layout), and lists of
+// entries that a scan has found, since a visit may not call into the state.
+#include "operators/aggregate_internal.h"
+
+static const char *load_tails(const struct weir_aggregator *aggregator, const char *slots,
+                              const char *at, struct weir_view *tails)
+{
+    for (uint32_t i = 0; i < aggregator->part_count; i++) {
+        const struct weir_part *part = &aggregator->parts[i];
+        uint32_t size_bytes =
+            weir_accumulator_tail_bytes(&part->accumulator, slots + part->slot_offset);
+        tails[i] = (struct weir_view){.data = at, .size_bytes = size_bytes};
+        at += size_bytes;
+    }
+    return at;
+}
+
+void weir_group_load(struct weir_aggregator *aggregator, struct weir_view value)
+{
+    struct weir_group *group = &aggregator->group;
+    struct weir_buffer *bytes = &aggregator->value;
+    bytes->size_bytes = 0;
+    if (value.data != NULL) {
+        weir_buffer_append(bytes, value.data, value.size_bytes);
+    } else {
+        memset(weir_buffer_reserve(bytes, aggregator->fixed_bytes), 0, aggregator->fixed_bytes);
+        bytes->size_bytes = aggregator->fixed_bytes;
+    }
+    WEIR_ASSERT(bytes->size_bytes >= aggregator->fixed_bytes);
+    memcpy(&group->header, bytes->data, sizeof group->header);
+    if (value.data == NULL) {
+        group->header.event_time_us = INT64_MIN;
+    }
+    group->slots = bytes->data + sizeof group->header;
+    group->sent_slots =
+        aggregator->is_windowed ? NULL : group->slots + aggregator->slots_bytes;
+    const char *at = load_tails(aggregator, group->slots, bytes->data + aggregator->fixed_bytes,
+                                group->tails);
+    if (group->sent_slots != NULL) {
+        at = load_tails(aggregator, group->sent_slots, at, group->sent_tails);
+    }
+    WEIR_ASSERT(at == bytes->data + bytes->size_bytes);
+}
+
+static void put_tails(struct weir_aggregator *aggregator, const struct weir_view *tails)
+{
+    for (uint32_t i = 0; aggregator->has_tails && i < aggregator->part_count; i++) {
+        weir_buffer_append(&aggregator->scratch, tails[i].data, tails[i].size_bytes);
+    }
+}
+
+void weir_group_store(struct weir_aggregator *aggregator, const struct weir_state_key *key)
+{
+    struct weir_group *group = &aggregator->group;
+    struct weir_buffer *bytes = &aggregator->scratch;
+    bytes->size_bytes = 0;
+    put_tails(aggregator, group->tails);
+    group->header.tail_bytes = (uint32_t)bytes->size_bytes;
+    if (group->sent_slots != NULL) {
+        put_tails(aggregator, group->sent_tails);
+    }
+    bool existed;
+    char *to = aggregator->groups->ops->update(
+        aggregator->groups, key, aggregator->fixed_bytes + (uint32_t)bytes->size_bytes, &existed);
+    memcpy(to, &group->header, sizeof group->header);
+    to += sizeof group->header;
+    memcpy(to, group->slots, aggregator->slots_bytes);
+    to += aggregator->slots_bytes;
+    if (group->sent_slots != NULL) {
+        memcpy(to, group->sent_slots, aggregator->slots_bytes);
+        to += aggregator->slots_bytes;
+    }
+    if (bytes->size_bytes != 0) {
+        memcpy(to, bytes->data, bytes->size_bytes);
+    }
+}
+
+void weir_group_set_sent(struct weir_aggregator *aggregator)
+{
+    struct weir_group *group = &aggregator->group;
+    group->header.is_sent = 1;
+    memcpy(group->sent_slots, group->slots, aggregator->slots_bytes);
+    memcpy(group->sent_tails, group->tails, aggregator->part_count * sizeof *group->tails);
+}
+
+// --- found entries ------------------------------------------------------------------------------
+
+void weir_found_reset(struct weir_found_list *list)
+{
+    list->bytes.size_bytes = 0;
+    list->items.size_bytes = 0;
+}
+
+uint32_t weir_found_count(const struct weir_found_list *list)
+{
+    return (uint32_t)(list->items.size_bytes / sizeof(struct weir_found));
+}
+
+bool weir_found_add(void *context, const struct weir_state_key *key, struct weir_view value)
+{
+    struct weir_found_list *list = context;
+    struct weir_found found = {.key_group = key->key_group,
+                               .key_bytes = (uint32_t)key->bytes.size_bytes,
+                               .value_bytes = (uint32_t)value.size_bytes,
+                               .offset = list->bytes.size_bytes};
+    weir_buffer_append(&list->bytes, key->bytes.data, key->bytes.size_bytes);
+    weir_buffer_append(&list->bytes, value.data, value.size_bytes);
+    weir_buffer_append(&list->items, &found, sizeof found);
+    return list->count_max == 0 || weir_found_count(list) < list->count_max;
+}
+
+static struct weir_found found_at(const struct weir_found_list *list, uint32_t idx)
+{
+    struct weir_found found;
+    memcpy(&found, list->items.data + idx * sizeof found, sizeof found);
+    return found;
+}
+
+// Never without data, which would mean no key.
+static struct weir_view view_at(const struct weir_found_list *list, size_t offset,
+                                size_t size_bytes)
+{
+    return (struct weir_view){.data = size_bytes != 0 ? list->bytes.data + offset : "",
+                              .size_bytes = size_bytes};
+}
+
+struct weir_state_key weir_found_key(const struct weir_found_list *list, uint32_t idx)
+{
+    struct weir_found found = found_at(list, idx);
+    return (struct weir_state_key){.key_group = found.key_group,
+                                   .bytes = view_at(list, found.offset, found.key_bytes)};
+}
+
+struct weir_view weir_found_value(const struct weir_found_list *list, uint32_t idx)
+{
+    struct weir_found found = found_at(list, idx);
+    return view_at(list, found.offset + found.key_bytes, found.value_bytes);
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the files of the aggregate operator share. aggregate.c takes rows in, aggregate_group.c
+// reads and writes groups, aggregate_entry.c keeps single values of groups, aggregate_output.c sends
+// results. Private to operators/. Thread: the task's.
+//
+// A group is one entry of the state "groups". Key: window_end if there is a window, then the other
+// key columns. Value: struct weir_group_header, the accumulators' slots, without window once more
+// the slots as they were when the group's row was last sent, then the tails of both.
+//
+// A part (one aggregate) that has to know single values (DISTINCT; min and max when values are
+// taken back) keeps them in a state of its own, "distinct<n>" or "values<n>": the group's key and
+// the value's (inverted for max, so that the greatest comes first) → struct weir_group_entry.
+#ifndef WEIR_OPERATORS_AGGREGATE_INTERNAL_H
+#define WEIR_OPERATORS_AGGREGATE_INTERNAL_H
+
+#include "operators/accumulator.h"
+#include "operators/aggregate.h"
+
+struct weir_group_header {
+    int64_t row_count;     // 0: empty
+    int64_t event_time_us; // the largest one of its rows
+    uint32_t tail_bytes;   // of the accumulators, without those last sent
+    uint32_t is_sent;      // there is a row that was sent
+};
+
+// Behind it, for numerics: the value as it was spelt (row_codec.h).
+struct weir_group_entry {
+    int64_t count;
+};
+
+// One aggregate.
+struct weir_part {
+    struct weir_accumulator accumulator;
+    int32_t arg_column;
+    int32_t filter_column;
+    uint32_t slot_offset;
+    struct weir_state *entries; // NULL: needs no single values
+    bool is_distinct;
+    struct weir_column single;    // of one row: a value read back
+    struct weir_state_key *keys;  // of the batch's rows, for entries
+    // What the row under way changes, done when all parts have taken it.
+    int64_t pending_count;
+    bool is_pending;
+};
+
+// A group taken out of the state to be worked on; bytes are the operator's own.
+struct weir_group {
+    struct weir_group_header header;
+    char *slots;
+    struct weir_view *tails; // by part
+    char *sent_slots;        // NULL: windowed
+    struct weir_view *sent_tails;
+};
+
+struct weir_output {
+    struct weir_arena *arena;
+    struct weir_column *columns; // NULL: no batch begun
+    struct weir_column *keys;    // those of the keys, in the order of the state's key
+    uint8_t *change;
+    int64_t *event_time_us;
+    uint32_t row_count;
+};
+
+// What a scan has found: keys and values one behind the other.
+struct weir_found {
+    uint16_t key_group;
+    uint32_t key_bytes;
+    uint32_t value_bytes;
+    size_t offset;
+};
+
+struct weir_found_list {
+    struct weir_buffer bytes;
+    struct weir_buffer items; // struct weir_found
+    uint32_t count_max;       // 0: none
+};
+
+struct weir_aggregator {
+    struct weir_operator op; // first: the interface
+    struct weir_aggregate_config config;
+    struct weir_state *groups;
+    uint32_t part_count;
+    struct weir_part *parts;
+    uint32_t slots_bytes; // of all parts
+    uint32_t fixed_bytes; // of a value without its tails
+    bool has_tails;
+    bool has_entries;
+    bool can_fail;
+
+    // Keys of the batch under way.
+    uint32_t state_key_count;
+    uint32_t *state_key_columns;  // of the input: window_end first
+    int32_t *state_key_outputs;   // of the output; -1: window_end is not among the keys
+    struct weir_column *key_input; // of the batch, in the state's order
+    struct weir_column *route_input;
+    struct weir_buffer key_bytes;
+    struct weir_buffer route_bytes;
+    struct weir_state_key *keys;
+
+    struct weir_group group;
+    struct weir_buffer value; // of the group that was loaded
+    struct weir_buffer scratch;
+    struct weir_buffer bound;
+    struct weir_arena *arena;        // of the batch under way
+    struct weir_arena *parts_arena;  // of the operator
+    char *backup;
+
+    // Windows, by key group.
+    bool is_windowed;
+    bool is_restored;
+    bool is_closed_changed;
+    struct weir_state *closed;
+    int64_t *closed_us;   // windows up to here were sent: rows that come for them are late
+    int64_t *next_end_us; // no window ends before; INT64_MIN: not known
+    int64_t watermark_us;
+    int64_t last_end_us; // of the windows sent
+
+    struct weir_output output;
+    struct weir_found_list found;
+    struct weir_found_list found_entries;
+};
+
+// Does the row count for the part: its filter is true, its value not NULL?
+static inline bool weir_part_takes(const struct weir_part *part, const struct weir_batch *batch,
+                                   uint32_t row)
+{
+    if (part->filter_column >= 0) {
+        const struct weir_column *filter = &batch->columns[part->filter_column];
+        if (!weir_column_is_valid(filter, row) || filter->u8[row] == 0) {
+            return false;
+        }
+    }
+    return part->arg_column < 0 || weir_column_is_valid(&batch->columns[part->arg_column], row);
+}
+
+// --- aggregate_group.c --------------------------------------------------------------------------
+
+// Takes value bytes apart (NULL data: a group that is not there yet).
+void weir_group_load(struct weir_aggregator *aggregator, struct weir_view value);
+// Puts the group that was loaded under the key.
+void weir_group_store(struct weir_aggregator *aggregator, const struct weir_state_key *key);
+// What is in the group is what was sent.
+void weir_group_set_sent(struct weir_aggregator *aggregator);
+
+void weir_found_reset(struct weir_found_list *list);
+bool weir_found_add(void *list, const struct weir_state_key *key, struct weir_view value);
+uint32_t weir_found_count(const struct weir_found_list *list);
+struct weir_state_key weir_found_key(const struct weir_found_list *list, uint32_t idx);
+struct weir_view weir_found_value(const struct weir_found_list *list, uint32_t idx);
+
+// --- aggregate_entry.c --------------------------------------------------------------------------
+
+// Keys of the values of all rows of the batch, for every part that keeps them; prefetches.
+void weir_entries_begin(struct weir_aggregator *aggregator, const struct weir_batch *batch);
+// What the row's value does to the part: sign and column to apply, or nothing (false).
+bool weir_entry_take(struct weir_aggregator *aggregator, struct weir_part *part,
+                     const struct weir_batch *batch, uint32_t i, int32_t sign,
+                     const struct weir_column **arg, uint32_t *arg_row);
+// Writes what the row has changed.
+void weir_entries_write(struct weir_aggregator *aggregator, const struct weir_batch *batch,
+                        uint32_t i);
+// Min and max whose value was taken back: looks for what is left. False: there was none.
+bool weir_entries_refresh(struct weir_aggregator *aggregator, const struct weir_state_key *key);
+// Forgets all values of a group.
+void weir_entries_remove(struct weir_aggregator *aggregator, const struct weir_state_key *key);
+
+// --- aggregate_output.c -------------------------------------------------------------------------
+
+enum weir_status weir_aggregate_send_changes(struct weir_aggregator *aggregator,
+                                             struct weir_error *error);
+enum weir_status weir_aggregate_send_windows(struct weir_aggregator *aggregator,
+                                             int64_t watermark_us, struct weir_error *error);
+
+#endif
