@@ -36,6 +36,7 @@ extern const struct weir_command weir_run_command;
 extern const struct weir_command weir_check_command;
 extern const struct weir_command weir_explain_command;
 extern const struct weir_command weir_config_command;
+extern const struct weir_command weir_checkpoints_command;
 extern const struct weir_command weir_version_command;
 
 #endif

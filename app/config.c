@@ -44,7 +44,7 @@ static const char *default_sql(struct loader *loader, const char **source)
     } else if (access(path, F_OK) == 0) {
         weir_fault_list_add(loader->faults, "WEIR_SQL (not given): cannot read \"%s\": %s", path,
                             reason);
-    } else {
+    } else if (!loader->input->is_sql_optional) {
         weir_fault_list_add(loader->faults,
                             "WEIR_SQL: there is no job: neither WEIR_SQL nor "
                             "WEIR_SQL_FILE is given, and %s is not there",

@@ -94,6 +94,7 @@ struct weir_config_input {
     const char *root_dir;     // "" but in tests: put in front of /etc/weir, /proc and /sys
     // Required variables may be missing (commands that need the SQL only).
     bool is_partial_ok;
+    bool is_sql_optional; // commands that look at the store only
 };
 
 // Reads everything and adds one fault a mistake. WEIR_OK: *config is complete. WEIR_ERROR: at least

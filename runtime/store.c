@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <xxhash.h>
 
 enum { PATH_BYTES_MAX = 4096, FILE_BYTES_MAX = 256 << 20 };
 
@@ -189,6 +190,33 @@ enum weir_status weir_store_read_manifest(struct weir_store *store, int64_t numb
             weir_error_set(error, WEIR_DOMAIN_STORE, WEIR_ACTION_REFUSE,
                            "%s holds checkpoint %" PRId64 " of attempt %s: the file was renamed",
                            path, manifest->number, manifest->attempt.text);
+    }
+    weir_buffer_deinit(&bytes);
+    return status;
+}
+
+enum weir_status weir_store_verify_file(struct weir_store *store,
+                                        const struct weir_state_file *file,
+                                        struct weir_error *error)
+{
+    char path[PATH_BYTES_MAX];
+    snprintf(path, sizeof path, "%s/%s", store->path, file->name);
+    struct weir_buffer bytes = {0};
+    enum weir_status status = WEIR_OK;
+    if (!read_file(path, &bytes)) {
+        status = io_error(error, WEIR_ACTION_REFUSE, "read", path);
+    } else if (bytes.size_bytes != file->size_bytes) {
+        status = weir_error_set(error, WEIR_DOMAIN_STORE, WEIR_ACTION_REFUSE,
+                                "%s is damaged: %zu bytes, expected %" PRIu64, path,
+                                bytes.size_bytes, file->size_bytes);
+    } else {
+        uint64_t found = XXH3_64bits(bytes.data, bytes.size_bytes);
+        if (found != file->xxh3) {
+            status = weir_error_set(error, WEIR_DOMAIN_STORE, WEIR_ACTION_REFUSE,
+                                    "%s is damaged: its checksum is %016" PRIx64
+                                    ", expected %016" PRIx64,
+                                    path, found, file->xxh3);
+        }
     }
     weir_buffer_deinit(&bytes);
     return status;

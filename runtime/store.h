@@ -50,6 +50,12 @@ enum weir_status weir_store_write_manifest_as(struct weir_store *store,
                                               const struct weir_manifest *manifest,
                                               struct weir_error *error);
 
+// A file that a manifest lists: is it there, as long and with the checksum that it says? Error (REFUSE)
+// names the file, what was expected and what was found.
+enum weir_status weir_store_verify_file(struct weir_store *store,
+                                        const struct weir_state_file *file,
+                                        struct weir_error *error);
+
 // Takes the store over: from now on only this attempt writes and deletes. Comes before the claim,
 // so that an owner that wakes after a claim finds the store taken.
 enum weir_status weir_store_set_owner(struct weir_store *store, const struct weir_attempt *owner,

@@ -104,7 +104,8 @@ static void test_refused_command_lines(void **state)
 static void test_help_everywhere(void **state)
 {
     (void)state;
-    static const char *const commands[] = {"run", "check", "explain", "config", "version"};
+    static const char *const commands[] = {"run",    "check",       "explain",
+                                            "config", "checkpoints", "version"};
     struct fixture fixture;
     fixture_init(&fixture);
     struct outcome overview = invoke(&fixture, NOTHING, ARGV("--help"));
