@@ -5,7 +5,8 @@
 //   text, bytea, jsonb                the bytes with 00 as 00 FF, closed by 00 01
 //   numeric                           class, then exponent and digits (inverted when negative)
 //   composite                         its fields
-// A jsonb is its canonical text: equal values that are spelt differently (1 and 1.0) are two keys.
+// A jsonb is its canonical text without zeros at the end of fractions (1 and 1.0 are one key), which
+// keeps equality but not PostgreSQL's order.
 #include "runtime/types/key.h"
 
 #include "runtime/state.h"
@@ -85,6 +86,51 @@ static void put_bytes(struct weir_buffer *out, struct weir_view view)
     *at++ = 0;
     *at++ = ESCAPE_END;
     out->size_bytes = (size_t)(at - out->data);
+}
+
+// Past a JSON string that begins at `at`.
+static const char *string_end(const char *at, const char *end)
+{
+    at++;
+    while (at < end && *at != '"') {
+        at += *at == '\\' ? 2 : 1;
+    }
+    return at < end ? at + 1 : end;
+}
+
+static bool is_of_number(char c)
+{
+    return (c >= '0' && c <= '9') || c == '.';
+}
+
+// As put_bytes; canonical JSON holds no byte 00.
+static void put_jsonb(struct weir_buffer *out, struct weir_view json)
+{
+    const char *at = json.data;
+    const char *end = json.data + json.size_bytes;
+    weir_buffer_reserve(out, json.size_bytes + 2);
+    while (at < end) {
+        const char *next = at + 1;
+        const char *kept = next;
+        if (*at == '"') {
+            next = kept = string_end(at, end);
+        } else if (is_of_number(*at)) {
+            while (next < end && is_of_number(*next)) {
+                next++;
+            }
+            kept = next;
+            if (memchr(at, '.', (size_t)(next - at)) != NULL) {
+                while (kept[-1] == '0') {
+                    kept--;
+                }
+                kept -= kept[-1] == '.' ? 1 : 0;
+            }
+        }
+        weir_buffer_append(out, at, (size_t)(kept - at));
+        at = next;
+    }
+    weir_buffer_append_char(out, 0);
+    weir_buffer_append_char(out, ESCAPE_END);
 }
 
 // Digits of the absolute value without zeros on either side, as d1 d2 … with value 0.d1d2… * 10^e.
@@ -177,7 +223,11 @@ void weir_key_encode(const struct weir_column *columns, uint32_t column_count, u
             put_numeric(out, column->numeric[row]);
             break;
         case WEIR_LAYOUT_VIEW:
-            put_bytes(out, column->view[row]);
+            if (column->type.kind == WEIR_TYPE_JSONB) {
+                put_jsonb(out, column->view[row]);
+            } else {
+                put_bytes(out, column->view[row]);
+            }
             break;
         case WEIR_LAYOUT_COMPOSITE:
             weir_key_encode(column->children, column->type.composite->field_count, row, out);

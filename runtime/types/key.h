@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows' keys as bytes that keep order and equality: memcmp orders them as PostgreSQL orders the
-// values (NULLS LAST), and equal values have equal bytes (2.0 = 2.00, -0.0 = 0.0, NaN = NaN).
+// values (NULLS LAST; but for jsonb), and equal values have equal bytes (2.0 = 2.00, -0.0 = 0.0,
+// NaN = NaN).
 // Decoding gives values that are equal, though not always in their first spelling (2.0 for 2.00).
 // Thread: any.
 #ifndef WEIR_RUNTIME_TYPES_KEY_H
