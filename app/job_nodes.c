@@ -232,6 +232,34 @@ static struct weir_operator *create_tumble(const struct weir_plan_node *node)
                                   .delay_us = node->table->watermark_delay_us});
 }
 
+static struct weir_operator *create_aggregate(const struct weir_plan_node *node,
+                                              const struct weir_node_place *place)
+{
+    return weir_aggregate_create(
+        node->id, node->name,
+        &(struct weir_aggregate_config){.input = &node->inputs[0]->schema,
+                                        .key_count = node->key_column_count,
+                                        .key_columns = node->key_columns,
+                                        .window_end_column = node->window_end_column,
+                                        .is_input_changing = node->inputs[0]->is_changing,
+                                        .aggregate_count = node->aggregate_count,
+                                        .aggregates = node->aggregates,
+                                        .output = &node->schema,
+                                        .store = place->state,
+                                        .key_groups = place->key_groups});
+}
+
+static struct weir_operator *create_normalize(const struct weir_plan_node *node,
+                                              const struct weir_node_place *place)
+{
+    return weir_normalize_create(
+        node->id, node->name,
+        &(struct weir_normalize_config){.schema = &node->schema,
+                                        .key_count = node->key_column_count,
+                                        .key_columns = node->key_columns,
+                                        .store = place->state});
+}
+
 struct weir_operator *weir_node_create(const struct weir_node_builder *builder,
                                        const struct weir_plan_node *node,
                                        const struct weir_node_place *place)
@@ -249,10 +277,12 @@ struct weir_operator *weir_node_create(const struct weir_node_builder *builder,
         return create_tumble(node);
     case WEIR_PLAN_SINK:
         return create_sink(builder, node, place->mailbox);
+    case WEIR_PLAN_NORMALIZE:
+        return create_normalize(node, place);
+    case WEIR_PLAN_AGGREGATE:
+        return create_aggregate(node, place);
     case WEIR_PLAN_SOURCE:
     case WEIR_PLAN_EXCHANGE:
-    case WEIR_PLAN_NORMALIZE:
-    case WEIR_PLAN_AGGREGATE:
         break;
     }
     WEIR_ASSERT(!"sources and exchanges are made elsewhere");

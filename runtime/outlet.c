@@ -153,7 +153,7 @@ static const struct weir_operator_ops outlet_ops = {
 
 struct weir_operator *weir_outlet_create(const struct weir_outlet_config *config)
 {
-    WEIR_ASSERT(config->channel_count > 0 && config->key_count > 0);
+    WEIR_ASSERT(config->channel_count > 0);
     struct outlet *outlet = weir_alloc_zero(sizeof *outlet);
     outlet->op.ops = &outlet_ops;
     outlet->op.id = config->id;
