@@ -102,7 +102,9 @@ enum weir_status weir_claim(const struct weir_committer_config *config,
     }
     WEIR_ASSERT(count > 0);
     weir_failpoint("claim.before");
-    int64_t epoch = manifest->number;
+    // By the handle of the next epoch: an older owner that made this handle anew after it was fenced
+    // can still commit that epoch, and then the claim has to fail instead of taking the epoch back.
+    int64_t epoch = manifest->number + 1;
     int64_t deadline_ms = weir_now_ms(config->clock) + config->commit_timeout_ms;
     enum weir_status status = weir_store_set_owner(config->store, &config->attempt, error);
     if (status == WEIR_OK) {

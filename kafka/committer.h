@@ -37,10 +37,10 @@ struct weir_committer_config {
     const struct weir_commit_partition *partitions; // copied
 };
 
-// One transaction that commits the pointer again with the new owner's attempt, before the first
-// record is read: whoever comes later sees who owns the job. `manifest` is the checkpoint that was
-// restored or just written; partitions that it does not know are left out. On success the store is
-// taken over and leftovers of dead attempts are removed. Blocks.
+// Takes the store over, then commits the pointer again with the new owner's attempt, before the first
+// record is read: whoever comes later sees who owns the job. Fails if an older owner could still
+// commit the next epoch. `manifest` is the checkpoint that was restored or just written; partitions
+// that it does not know are left out. On success leftovers of dead attempts are removed. Blocks.
 enum weir_status weir_claim(const struct weir_committer_config *config,
                             const struct weir_manifest *manifest, struct weir_error *error);
 
