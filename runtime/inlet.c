@@ -61,6 +61,9 @@ static enum weir_step take(struct inlet *inlet, uint32_t channel_idx, struct wei
         weir_aligner_on_cancel(inlet->aligner, item->barrier.number);
         break;
     case WEIR_ITEM_END:
+        // Nothing comes any more: it holds nobody back, and does not drive time either.
+        inlet->times[channel_idx].is_idle = true;
+        status = merge_time(inlet, error);
         inlet->ended_count++;
         alignment = weir_aligner_on_end(inlet->aligner, channel_idx,
                                         weir_now_ms(inlet->config.clock));
