@@ -1,0 +1,50 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# collect.sh PROGRAM FOLDER: lays FOLDER out as the root of an image that holds PROGRAM, every library
+# that it loads (as ldd says) at the place where it is loaded from, and the few files that libraries open
+# by themselves. Libraries that are only opened on demand are left out: Kerberos (GSSAPI) and OpenSSL's
+# legacy algorithms.
+set -eu
+program=$1
+root=$2
+
+mkdir -p "$root/usr/local/bin" "$root/usr/lib64" "$root/etc/weir" "$root/etc/ssl/certs" \
+    "$root/usr/lib/ssl" "$root/usr/share/doc/weir" "$root/var/lib/weir" "$root/var/lib/dpkg/status.d"
+ln -s usr/lib "$root/lib"
+ln -s usr/lib64 "$root/lib64"
+cp "$program" "$root/usr/local/bin/weir"
+cp LICENSE "$root/usr/share/doc/weir/copyright"
+
+ldd "$program" >/tmp/loaded
+if grep 'not found' /tmp/loaded; then
+    exit 1
+fi
+awk '$3 ~ /^\// {print $3} $1 ~ /^\// {print $1}' /tmp/loaded | sort -u >/tmp/libraries
+while read -r library; do
+    mkdir -p "$root$(dirname "$library")"
+    cp -L "$library" "$root$library"
+done </tmp/libraries
+
+# OpenSSL looks for certificates in its own folder, curl (OAuth) takes the bundle.
+cp -L /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/"
+ln -s /etc/ssl/certs/ca-certificates.crt "$root/usr/lib/ssl/cert.pem"
+ln -s /etc/ssl/certs "$root/usr/lib/ssl/certs"
+# Without this file libc asks DNS before /etc/hosts.
+echo 'hosts: files dns' >"$root/etc/nsswitch.conf"
+printf 'root:x:0:0::/:/nologin\nweir:x:10001:10001::/var/lib/weir:/nologin\n' >"$root/etc/passwd"
+printf 'root:x:0:\nweir:x:10001:\n' >"$root/etc/group"
+chown 10001:10001 "$root/var/lib/weir"
+
+# Which packages these files come from: scanners for known faults read status.d, people the copyrights.
+while read -r library; do
+    file=$(readlink -f "$library")
+    dpkg -S "$file" 2>/dev/null || dpkg -S "${file#/usr}"
+done </tmp/libraries | cut -d: -f1 | sort -u >/tmp/packages
+echo ca-certificates >>/tmp/packages
+while read -r package; do
+    dpkg-query -s "$package" >"$root/var/lib/dpkg/status.d/$package"
+    mkdir -p "$root/usr/share/doc/$package"
+    cp -L "/usr/share/doc/$package/copyright" "$root/usr/share/doc/$package/"
+done </tmp/packages
+du -ah "$root" | sort -rh | head -n 20

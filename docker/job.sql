@@ -1,0 +1,22 @@
+-- Orders come in; what one piece costs, and the large orders, go out. Both in one transaction.
+CREATE TABLE orders (
+    id bigint NOT NULL,
+    customer text NOT NULL,
+    items int NOT NULL,
+    amount numeric(12,2) NOT NULL
+) WITH (
+    topic = 'orders',
+    -- What is no JSON, breaks a constraint or divides by zero is kept here, with the reason.
+    on_error = 'dead_letter', dead_letter_topic = 'orders_dead',
+    partitions = 4, replicas = 1
+);
+
+-- Topics of sinks are made by weir where the number of partitions is given.
+CREATE TABLE item_prices (id bigint, price numeric(12,2))
+WITH (topic = 'item_prices', partitions = 4, replicas = 1);
+
+CREATE TABLE large_orders (id bigint, customer text, amount numeric(12,2))
+WITH (topic = 'large_orders', key = 'customer', partitions = 4, replicas = 1);
+
+INSERT INTO item_prices SELECT id, amount / items FROM orders;
+INSERT INTO large_orders SELECT id, customer, amount FROM orders WHERE amount >= 1000;
