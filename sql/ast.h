@@ -33,7 +33,8 @@ enum weir_ast_expr_kind {
     WEIR_AST_NULLIF,
     WEIR_AST_GREATEST,
     WEIR_AST_LEAST,
-    WEIR_AST_CAST, // args[0] to `type`
+    WEIR_AST_CAST,      // args[0] to `type`
+    WEIR_AST_AGGREGATE, // text: its name; args: none for count(*); is_distinct, filter
 };
 
 // The name of a type as written; sql/types.c knows what it means.
@@ -64,6 +65,9 @@ struct weir_ast_expr {
     struct weir_ast_expr *operand;   // CASE operand WHEN …; NULL: CASE WHEN
     struct weir_ast_expr *otherwise; // ELSE; NULL: none
     struct weir_ast_type type;       // CAST
+    bool is_star;                    // AGGREGATE: (*)
+    bool is_distinct;                // AGGREGATE
+    struct weir_ast_expr *filter;    // AGGREGATE: FILTER (WHERE …); NULL: none
 };
 
 struct weir_ast_target {
@@ -80,8 +84,9 @@ struct weir_ast_name {
 struct weir_ast_select;
 
 struct weir_ast_from {
-    const char *table; // NULL: a subquery
+    const char *table; // NULL: a subquery or a function
     int32_t offset;
+    const struct weir_ast_expr *function; // a CALL: the window tumble(…); NULL: none
     struct weir_ast_select *subquery;
     const char *alias; // NULL: none
     uint32_t column_count;
@@ -107,6 +112,12 @@ struct weir_ast_select {
     struct weir_ast_target *targets;
     struct weir_ast_from from;
     struct weir_ast_expr *where; // NULL: none
+    bool is_distinct;            // SELECT DISTINCT
+    int32_t distinct_offset;
+    bool is_grouped;    // GROUP BY is there, perhaps with nothing but ()
+    uint32_t key_count; // GROUP BY
+    struct weir_ast_expr **keys;
+    struct weir_ast_expr *having; // NULL: none
 };
 
 struct weir_ast_check {
@@ -158,6 +169,10 @@ struct weir_ast_statement {
     uint32_t option_count;
     struct weir_ast_option *options;
     struct weir_ast_select *select;
+    // PRIMARY KEY of CREATE TABLE, in its order.
+    uint32_t key_column_count;
+    struct weir_ast_name *key_columns;
+    int32_t key_offset; // of the constraint
 };
 
 struct weir_ast {

@@ -79,6 +79,9 @@ static enum weir_status bind_name(struct weir_binder *binder, const struct weir_
             faults, ast->offset, "a generated column is computed from those in the message",
             "cannot use generated column \"%s\" in column generation expression", name);
     }
+    if (binder->grouping != NULL) {
+        weir_grouping_name(binder, name, ast->offset);
+    }
     *expr = column->expr;
     return WEIR_OK;
 }
@@ -380,8 +383,8 @@ static enum weir_status bind_choice(struct weir_binder *binder, const struct wei
     return status == WEIR_OK ? WEIR_OK : fail(binder, ast, &error);
 }
 
-enum weir_status weir_sql_bind_expr(struct weir_binder *binder, const struct weir_ast_expr *ast,
-                                    struct weir_expr **expr)
+static enum weir_status bind_any(struct weir_binder *binder, const struct weir_ast_expr *ast,
+                                 struct weir_expr **expr)
 {
     struct weir_arena *arena = binder->planner->arena;
     switch (ast->kind) {
@@ -426,8 +429,26 @@ enum weir_status weir_sql_bind_expr(struct weir_binder *binder, const struct wei
         return bind_choice(binder, ast, expr);
     case WEIR_AST_CAST:
         return bind_cast(binder, ast, expr);
+    case WEIR_AST_AGGREGATE:
+        return weir_sql_bind_aggregate(binder, ast, expr);
     }
     return WEIR_ERROR;
+}
+
+enum weir_status weir_sql_bind_expr(struct weir_binder *binder, const struct weir_ast_expr *ast,
+                                    struct weir_expr **expr)
+{
+    struct weir_grouping *grouping = binder->grouping;
+    uint32_t loose_count = grouping == NULL ? 0 : grouping->loose_count;
+    if (bind_any(binder, ast, expr) != WEIR_OK) {
+        return WEIR_ERROR;
+    }
+    // The columns in it are those of a key.
+    if (grouping != NULL && grouping->loose_count != loose_count &&
+        weir_grouping_find_key(grouping, *expr) >= 0) {
+        grouping->loose_count = loose_count;
+    }
+    return WEIR_OK;
 }
 
 enum weir_status weir_sql_bind_condition(struct weir_binder *binder,

@@ -253,6 +253,9 @@ void weir_sql_create_table(struct weir_planner *planner, const struct weir_ast_s
     }
     enum weir_status status = make_columns(planner, statement, columns);
     bool with_columns = status == WEIR_OK;
+    if (weir_sql_primary_key(planner, statement, columns, &table->table) != WEIR_OK) {
+        status = WEIR_ERROR;
+    }
     if (statement->column_count == 0 && !statement->is_broken) {
         status = weir_fault_add(&planner->faults, statement->name_offset, "write the columns",
                                 "not supported yet: columns from the schema registry");

@@ -8,8 +8,17 @@
 #include <string.h>
 
 static const char *const kind_words[] = {
-    [WEIR_PLAN_SOURCE] = "source",   [WEIR_PLAN_DERIVE] = "derive", [WEIR_PLAN_FILTER] = "filter",
-    [WEIR_PLAN_PROJECT] = "project", [WEIR_PLAN_SINK] = "sink",
+    [WEIR_PLAN_SOURCE] = "source",       [WEIR_PLAN_DERIVE] = "derive",
+    [WEIR_PLAN_FILTER] = "filter",       [WEIR_PLAN_PROJECT] = "project",
+    [WEIR_PLAN_SINK] = "sink",           [WEIR_PLAN_WATERMARK] = "watermark",
+    [WEIR_PLAN_TUMBLE] = "tumble",       [WEIR_PLAN_EXCHANGE] = "exchange",
+    [WEIR_PLAN_NORMALIZE] = "normalize", [WEIR_PLAN_AGGREGATE] = "aggregate",
+};
+
+static const char *const aggregate_words[] = {
+    [WEIR_AGGREGATE_COUNT_ALL] = "count", [WEIR_AGGREGATE_COUNT] = "count",
+    [WEIR_AGGREGATE_SUM] = "sum",         [WEIR_AGGREGATE_MIN] = "min",
+    [WEIR_AGGREGATE_MAX] = "max",         [WEIR_AGGREGATE_AVG] = "avg",
 };
 
 static const char *const format_words[] = {
@@ -132,17 +141,67 @@ static void print_position(struct weir_buffer *out, const char *word,
 
 static void print_topic(struct weir_buffer *out, const struct weir_table *table, bool is_sink)
 {
+    bool has_key = (is_sink || table->is_keyed) && table->key_column_count != 0;
     weir_buffer_printf(out, "%s, format %s", table->topic, format_words[table->format]);
-    for (uint32_t i = 0; is_sink && i < table->key_column_count; i++) {
-        weir_buffer_printf(out, i == 0 ? ", key " : ", ");
+    for (uint32_t i = 0; has_key && i < table->key_column_count; i++) {
+        weir_buffer_printf(out, i != 0 ? ", " : table->is_keyed ? ", primary key " : ", key ");
         print_name(out, table->columns[table->key_columns[i]].name);
+    }
+    if (has_key) {
+        weir_buffer_printf(out, " (%s)", format_words[table->key_format]);
     }
     if (!is_sink) {
         print_position(out, "start", &table->start);
         print_position(out, "end", &table->end);
     }
-    if (is_sink && table->key_column_count != 0) {
-        weir_buffer_printf(out, " (%s)", format_words[table->key_format]);
+}
+
+// In the largest unit that leaves no rest.
+static void print_length(struct weir_buffer *out, int64_t us)
+{
+    static const struct {
+        int64_t us;
+        const char *unit;
+    } units[] = {{86400000000, "d"}, {3600000000, "h"}, {60000000, "min"},
+                 {1000000, "s"},     {1000, "ms"},      {1, "us"}};
+    size_t i = us == 0 ? 3 : 0;
+    while (us % units[i].us != 0) {
+        i++;
+    }
+    weir_buffer_printf(out, "%lld %s", (long long)(us / units[i].us), units[i].unit);
+}
+
+static const struct weir_schema *input_schema(const struct weir_plan_node *node)
+{
+    return &node->inputs[0]->schema;
+}
+
+static void print_keys(struct weir_buffer *out, const struct weir_plan_node *node)
+{
+    for (uint32_t i = 0; i < node->key_column_count; i++) {
+        weir_buffer_printf(out, "%s", i == 0 ? "" : ", ");
+        print_name(out, input_schema(node)->columns[node->key_columns[i]].name);
+    }
+    if (node->key_column_count == 0) {
+        weir_buffer_printf(out, "none");
+    }
+}
+
+static void print_aggregate(struct weir_buffer *out, const struct weir_plan_node *node,
+                            const struct weir_aggregate *aggregate)
+{
+    weir_buffer_printf(out, "%s(%s", aggregate_words[aggregate->kind],
+                       aggregate->is_distinct ? "DISTINCT " : "");
+    if (aggregate->arg_column < 0) {
+        weir_buffer_append_char(out, '*');
+    } else {
+        print_name(out, input_schema(node)->columns[aggregate->arg_column].name);
+    }
+    weir_buffer_append_char(out, ')');
+    if (aggregate->filter_column >= 0) {
+        weir_buffer_printf(out, " FILTER (WHERE ");
+        print_name(out, input_schema(node)->columns[aggregate->filter_column].name);
+        weir_buffer_append_char(out, ')');
     }
 }
 
@@ -179,7 +238,59 @@ static void print_details(struct weir_buffer *out, const struct weir_plan_node *
     if (node->kind == WEIR_PLAN_DERIVE && node->event_time_column >= 0) {
         weir_buffer_printf(out, "%sevent time ", before);
         print_name(out, node->schema.columns[node->event_time_column].name);
+        weir_buffer_printf(out, "%s%s", node->is_event_time_needed ? ", needed" : "", after);
+    }
+}
+
+static void print_group(struct weir_buffer *out, const struct weir_plan_node *node,
+                        const char *before, const char *after)
+{
+    weir_buffer_printf(out, "%skey ", before);
+    print_keys(out, node);
+    weir_buffer_printf(out, "%s", after);
+    if (node->kind == WEIR_PLAN_AGGREGATE && node->window_end_column >= 0) {
+        weir_buffer_printf(out, "%swindow ends at ", before);
+        print_name(out, input_schema(node)->columns[node->window_end_column].name);
         weir_buffer_printf(out, "%s", after);
+    }
+    for (uint32_t i = 0; i < node->aggregate_count; i++) {
+        weir_buffer_printf(out, "%s", before);
+        print_aggregate(out, node, &node->aggregates[i]);
+        weir_buffer_printf(out, "%s", after);
+    }
+    if (node->kind != WEIR_PLAN_EXCHANGE && node->is_changing) {
+        weir_buffer_printf(out, "%sits rows change%s", before, after);
+    }
+}
+
+static void print_time(struct weir_buffer *out, const struct weir_plan_node *node,
+                       const char *before, const char *after)
+{
+    bool is_tumble = node->kind == WEIR_PLAN_TUMBLE;
+    weir_buffer_printf(out, "%s%s ", before, is_tumble ? "size" : "delay");
+    print_length(out, is_tumble ? node->window.size_us : node->table->watermark_delay_us);
+    if (is_tumble && node->window.origin_us != -WEIR_EPOCH_SHIFT_US) {
+        weir_buffer_printf(out, ", origin ");
+        weir_timestamptz_append(out, node->window.origin_us);
+    }
+    weir_buffer_printf(out, "%s", after);
+}
+
+static bool is_keyed(const struct weir_plan_node *node)
+{
+    return node->kind == WEIR_PLAN_EXCHANGE || node->kind == WEIR_PLAN_NORMALIZE ||
+           node->kind == WEIR_PLAN_AGGREGATE;
+}
+
+static void print_all_details(struct weir_buffer *out, const struct weir_plan_node *node,
+                              const char *before, const char *after)
+{
+    print_details(out, node, before, after);
+    if (is_keyed(node)) {
+        print_group(out, node, before, after);
+    }
+    if (node->kind == WEIR_PLAN_TUMBLE || node->kind == WEIR_PLAN_WATERMARK) {
+        print_time(out, node, before, after);
     }
 }
 
@@ -192,7 +303,7 @@ static void explain_text(const struct weir_plan *plan, struct weir_buffer *out)
             weir_buffer_printf(out, j == 0 ? "  (from %u" : ", %u", node->inputs[j]->idx + 1);
         }
         weir_buffer_printf(out, "%s  [%s]\n", node->input_count == 0 ? "" : ")", node->id);
-        print_details(out, node, "     ", "\n");
+        print_all_details(out, node, "     ", "\n");
     }
 }
 
@@ -219,7 +330,7 @@ static void explain_dot(const struct weir_plan *plan, struct weir_buffer *out)
     for (uint32_t i = 0; i < plan->node_count; i++) {
         const struct weir_plan_node *node = plan->nodes[i];
         struct weir_buffer details = {0};
-        print_details(&details, node, "", "\n");
+        print_all_details(&details, node, "", "\n");
         weir_buffer_printf(out, "  n%u [label = \"", i + 1);
         put_escaped(out, node->name, strlen(node->name));
         weir_buffer_printf(out, "\\n");
@@ -292,6 +403,47 @@ static void put_texts(struct weir_buffer *out, const struct weir_plan_node *node
     weir_buffer_deinit(&text);
 }
 
+// What only some kinds of node have.
+static void put_group(struct weir_buffer *out, const struct weir_plan_node *node)
+{
+    struct weir_buffer text = {0};
+    if (is_keyed(node)) {
+        weir_buffer_printf(out, ", \"key\": [");
+        for (uint32_t i = 0; i < node->key_column_count; i++) {
+            const char *name = input_schema(node)->columns[node->key_columns[i]].name;
+            weir_buffer_printf(out, "%s", i == 0 ? "" : ", ");
+            put_string(out, name, strlen(name));
+        }
+        weir_buffer_append_char(out, ']');
+    }
+    if (node->kind == WEIR_PLAN_AGGREGATE) {
+        weir_buffer_printf(out, ", \"aggregates\": [");
+        for (uint32_t i = 0; i < node->aggregate_count; i++) {
+            text.size_bytes = 0;
+            print_aggregate(&text, node, &node->aggregates[i]);
+            weir_buffer_printf(out, "%s", i == 0 ? "" : ", ");
+            put_string(out, text.data, text.size_bytes);
+        }
+        weir_buffer_append_char(out, ']');
+        if (node->window_end_column >= 0) {
+            weir_buffer_printf(out, ", ");
+            put_member(out, "window_end",
+                       input_schema(node)->columns[node->window_end_column].name);
+        }
+    }
+    if (node->kind == WEIR_PLAN_TUMBLE) {
+        weir_buffer_printf(out, ", \"size_us\": %lld, \"origin_us\": %lld",
+                           (long long)node->window.size_us, (long long)node->window.origin_us);
+    }
+    if (node->kind == WEIR_PLAN_WATERMARK) {
+        weir_buffer_printf(out, ", \"delay_us\": %lld", (long long)node->table->watermark_delay_us);
+    }
+    if (node->is_changing) {
+        weir_buffer_printf(out, ", \"changing\": true");
+    }
+    weir_buffer_deinit(&text);
+}
+
 static void explain_json(const struct weir_plan *plan, struct weir_buffer *out)
 {
     weir_buffer_printf(out, "{\"nodes\": [");
@@ -321,6 +473,7 @@ static void explain_json(const struct weir_plan *plan, struct weir_buffer *out)
             weir_buffer_printf(out, ", ");
             put_member(out, "event_time", node->schema.columns[node->event_time_column].name);
         }
+        put_group(out, node);
         weir_buffer_append_char(out, '}');
     }
     weir_buffer_printf(out, "\n]}\n");

@@ -22,12 +22,38 @@ static void put_expr(struct weir_buffer *text, const struct weir_expr *expr)
 }
 
 static const char *const kind_words[] = {
-    [WEIR_PLAN_SOURCE] = "source",   [WEIR_PLAN_DERIVE] = "derive", [WEIR_PLAN_FILTER] = "filter",
-    [WEIR_PLAN_PROJECT] = "project", [WEIR_PLAN_SINK] = "sink",
+    [WEIR_PLAN_SOURCE] = "source",       [WEIR_PLAN_DERIVE] = "derive",
+    [WEIR_PLAN_FILTER] = "filter",       [WEIR_PLAN_PROJECT] = "project",
+    [WEIR_PLAN_SINK] = "sink",           [WEIR_PLAN_WATERMARK] = "watermark",
+    [WEIR_PLAN_TUMBLE] = "tumble",       [WEIR_PLAN_EXCHANGE] = "exchange",
+    [WEIR_PLAN_NORMALIZE] = "normalize", [WEIR_PLAN_AGGREGATE] = "aggregate",
 };
+
+// A group finds its state by its input, its keys and its window. Its aggregates are matched one by
+// one inside, so that one more does not lose the others: neither they nor their arguments are in
+// the id. What tells two groups of different queries apart is then the table they are for.
+static void put_group(struct weir_buffer *text, const struct weir_graph_node *exchange)
+{
+    const struct weir_graph_node *project = exchange->inputs[0];
+    put(text, kind_words[WEIR_PLAN_EXCHANGE]);
+    for (uint32_t i = 0; i < project->input_count; i++) {
+        put(text, project->inputs[i]->id);
+    }
+    put(text, "");
+    put(text, exchange->target == NULL ? "" : exchange->target);
+    for (uint32_t i = 0; i < exchange->key_count; i++) {
+        char type[256];
+        put_expr(text, project->exprs[i]);
+        put(text, weir_type_name(&project->schema.columns[i].type, type, sizeof(type)));
+    }
+}
 
 static void put_node(struct weir_buffer *text, const struct weir_graph_node *node)
 {
+    if (node->kind == WEIR_PLAN_EXCHANGE && node->is_group_input) {
+        put_group(text, node);
+        return;
+    }
     put(text, kind_words[node->kind]);
     for (uint32_t i = 0; i < node->input_count; i++) {
         put(text, node->inputs[i]->id);
@@ -54,6 +80,34 @@ static void put_node(struct weir_buffer *text, const struct weir_graph_node *nod
     if (node->event_time_column >= 0) {
         put(text, node->schema.columns[node->event_time_column].name);
     }
+    for (uint32_t i = 0; node->kind != WEIR_PLAN_PROJECT && i < node->key_count; i++) {
+        put(text, node->inputs[0]->schema.columns[node->key_columns[i]].name);
+    }
+    if (node->kind == WEIR_PLAN_TUMBLE) {
+        weir_buffer_printf(text, "%lld %lld", (long long)node->window.size_us,
+                           (long long)node->window.origin_us);
+    }
+    if (node->window_end_column >= 0) {
+        put(text, node->inputs[0]->schema.columns[node->window_end_column].name);
+    }
+}
+
+// Whether two nodes with one id do the same: groups may differ in what their ids leave out.
+static bool is_same(const struct weir_graph_node *a, const struct weir_graph_node *b)
+{
+    if (a->kind != b->kind || a->aggregate_count != b->aggregate_count) {
+        return false;
+    }
+    for (uint32_t i = 0; i < a->aggregate_count; i++) {
+        const struct weir_aggregate *left = &a->aggregates[i];
+        const struct weir_aggregate *right = &b->aggregates[i];
+        if (left->kind != right->kind || left->is_distinct != right->is_distinct ||
+            left->arg_column != right->arg_column || left->filter_column != right->filter_column) {
+            return false;
+        }
+    }
+    bool is_group = a->kind == WEIR_PLAN_AGGREGATE || a->is_group_input;
+    return !is_group || a->kind == WEIR_PLAN_PROJECT || a->inputs[0] == b->inputs[0];
 }
 
 static struct weir_graph_node *find_id(const struct weir_graph *graph, uint32_t end, const char *id)
@@ -81,7 +135,7 @@ static void identify(struct weir_graph *graph, uint32_t idx)
         node->id = weir_arena_printf(graph->arena, "%016llx", (unsigned long long)hash);
         twin = find_id(graph, idx, node->id);
         put(&text, "again");
-    } while (twin != NULL && node->is_single);
+    } while (twin != NULL && (node->is_single || !is_same(node, twin->same)));
     node->same = twin != NULL ? twin->same : node;
     weir_buffer_deinit(&text);
 }
@@ -91,7 +145,7 @@ static void identify(struct weir_graph *graph, uint32_t idx)
 static const char *name_of(struct weir_arena *arena, const struct weir_graph_node *node)
 {
     const char *word = kind_words[node->kind];
-    if (node->table == NULL) {
+    if (node->table == NULL || node->kind == WEIR_PLAN_TUMBLE) {
         return weir_arena_printf(arena, "%s → %s", word, node->target);
     }
     // The constraints of a sink are a DERIVE with a target.
@@ -120,6 +174,9 @@ static struct weir_plan_node *write_node(struct weir_graph *graph,
     for (uint32_t n = 2; is_name_taken(plan, plan->node_count, name); n++) {
         name = weir_arena_printf(graph->arena, "%s %u", base, n);
     }
+    // What stands behind an exchange belongs to no table: its task may be fed by several.
+    bool is_keyed = node->kind == WEIR_PLAN_EXCHANGE || node->kind == WEIR_PLAN_NORMALIZE ||
+                    node->kind == WEIR_PLAN_AGGREGATE;
     const struct weir_expr **exprs =
         weir_arena_alloc(graph->arena, node->expr_count * sizeof(*exprs));
     for (uint32_t i = 0; i < node->expr_count; i++) {
@@ -134,12 +191,20 @@ static struct weir_plan_node *write_node(struct weir_graph *graph,
         .inputs =
             weir_arena_alloc(graph->arena, node->input_count * sizeof(struct weir_plan_node *)),
         .schema = node->pruned,
-        .table = node->table == NULL ? NULL : &node->table->table,
+        .table = node->table == NULL || is_keyed ? NULL : &node->table->table,
         .expr_count = node->expr_count,
         .exprs = exprs,
         .check_count = node->check_count,
         .checks = node->checks,
+        .key_column_count = is_keyed ? node->key_count : 0,
+        .key_columns = is_keyed ? node->key_columns : NULL,
+        .is_changing = node->is_changing,
+        .window = node->window,
+        .window_end_column = node->window_end_column,
+        .aggregate_count = node->aggregate_count,
+        .aggregates = node->aggregates,
         .event_time_column = node->event_time_column,
+        .is_event_time_needed = node->is_event_time_needed,
     };
     for (uint32_t i = 0; i < node->input_count; i++) {
         written->inputs[i] = node->inputs[i]->plan;
@@ -155,8 +220,21 @@ static bool is_empty(const struct weir_graph_node *node)
            node->event_time_column < 0;
 }
 
+// One DERIVE serves all queries: a row without event time is bad for all if it is for one. The id
+// knows nothing of that, as it knows no other query.
+static void need_event_time(struct weir_graph *graph)
+{
+    for (uint32_t i = 0; i < graph->node_count; i++) {
+        struct weir_graph_node *node = graph->nodes[i];
+        if (node->is_reached && node->kind == WEIR_PLAN_WATERMARK) {
+            node->inputs[0]->is_event_time_needed = true;
+        }
+    }
+}
+
 void weir_graph_identify(struct weir_graph *graph)
 {
+    need_event_time(graph);
     for (uint32_t i = 0; i < graph->node_count; i++) {
         if (graph->nodes[i]->is_reached) {
             identify(graph, i);

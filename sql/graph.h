@@ -26,6 +26,16 @@ struct weir_graph_node {
     uint32_t check_count;
     const struct weir_plan_check *checks; // over `schema`
     int32_t event_time_column;            // DERIVE: in `schema`; -1: as it was
+    bool is_event_time_needed;            // DERIVE; found out with the ids
+    uint32_t key_count;                   // EXCHANGE, NORMALIZE, AGGREGATE: of inputs[0]->schema
+    uint32_t *key_columns;
+    struct weir_tumble window; // TUMBLE
+    uint32_t aggregate_count;  // AGGREGATE
+    struct weir_aggregate *aggregates;
+    int32_t window_end_column; // AGGREGATE: of inputs[0]->schema; -1: no window
+    bool is_changing;          // as in struct weir_plan_node
+    // The PROJECT and the EXCHANGE in front of an AGGREGATE: their ids know its keys only.
+    bool is_group_input;
     // A sink it leads to, for its name; NULL for what lies in front of the first FILTER or PROJECT.
     const char *target;
     // Two of the same are two: the inputs of one UNION ALL, of one sink.
@@ -60,6 +70,67 @@ struct weir_graph_node *weir_graph_add_filter(struct weir_graph *graph, uint32_t
 struct weir_graph_node *weir_graph_add_project(struct weir_graph *graph, uint32_t input_count,
                                                struct weir_graph_node **inputs, uint32_t expr_count,
                                                struct weir_expr **exprs, const char *const *names);
+
+// Passes its inputs' columns on: FILTER, WATERMARK, EXCHANGE, NORMALIZE, SINK.
+static inline bool weir_graph_is_passing(const struct weir_graph_node *node)
+{
+    return node->kind == WEIR_PLAN_FILTER || node->kind == WEIR_PLAN_WATERMARK ||
+           node->kind == WEIR_PLAN_EXCHANGE || node->kind == WEIR_PLAN_NORMALIZE ||
+           node->kind == WEIR_PLAN_SINK;
+}
+
+// WATERMARK, EXCHANGE or NORMALIZE. key_columns: kept by pointer; of the inputs' schema.
+struct weir_graph_node *weir_graph_add_passing(struct weir_graph *graph, enum weir_plan_kind kind,
+                                               uint32_t input_count,
+                                               struct weir_graph_node **inputs, uint32_t key_count,
+                                               uint32_t *key_columns);
+// Of all inputs' rows: window_start and window_end behind their columns.
+struct weir_graph_node *weir_graph_add_tumble(struct weir_graph *graph,
+                                              struct weir_graph_node *input,
+                                              struct weir_catalog_table *table,
+                                              const struct weir_tumble *window);
+
+struct weir_graph_group {
+    uint32_t key_count; // 0: all rows are one group
+    struct weir_expr **keys;
+    uint32_t aggregate_count;
+    // arg_column and filter_column: of `args`.
+    const struct weir_aggregate *aggregates;
+    const char *const *aggregate_names;
+    uint32_t arg_count;
+    struct weir_expr **args;
+    int32_t window_end; // of the keys, then `args`; -1: no window
+};
+// PROJECT, EXCHANGE, AGGREGATE. The schema: one column a key, then one an aggregate.
+struct weir_graph_node *weir_graph_add_group(struct weir_graph *graph, uint32_t input_count,
+                                             struct weir_graph_node **inputs,
+                                             const struct weir_graph_group *group);
+
+// --- origin.c: where columns come from -------------------------------------------------------
+
+enum weir_time_kind {
+    WEIR_TIME_NONE,
+    WEIR_TIME_EVENT,        // the event time of a table
+    WEIR_TIME_WINDOW_START, // of a window whose results are append-only
+    WEIR_TIME_WINDOW_END,
+    WEIR_TIME_MIXED_DELAYS, // event times of tables with different watermark delays
+    WEIR_TIME_KEYED,        // a column of a keyed table
+};
+// Of a column of the node. table: of EVENT.
+enum weir_time_kind weir_graph_time_of(const struct weir_graph_node *node, uint32_t column_idx,
+                                       struct weir_catalog_table **table);
+
+// What makes rows of a result unique: the keys of the AGGREGATE or NORMALIZE that all of its rows
+// come from. NULL: nothing known does.
+const struct weir_graph_node *weir_graph_keyed_by(const struct weir_graph_node *node);
+// The position among the keys of that node which a column of `node` is, passed on unchanged; -1: it
+// is none.
+int32_t weir_graph_key_of(const struct weir_graph_node *node, uint32_t column_idx);
+
+// What the expression is called where it becomes a column: the name of the column it is, else its
+// text. Not how the query spells it: names go into ids.
+const char *weir_graph_expr_name(struct weir_arena *arena, const struct weir_expr *expr,
+                                 const struct weir_schema *schema);
 
 // A column, or a field of one, at any depth: what can be computed twice for nothing.
 bool weir_graph_is_path(const struct weir_expr *expr);

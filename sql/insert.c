@@ -112,12 +112,13 @@ static enum weir_status cast_column(struct weir_planner *planner,
                           wanted_name, given_name);
 }
 
-// One expression for each physical column of the table, over the rows of the query.
+// One expression for each physical column of the table, over the rows of the query; given: as the
+// query has them.
 static enum weir_status assign_columns(struct weir_planner *planner,
                                        const struct weir_ast_statement *statement,
                                        const struct weir_catalog_table *table,
                                        const struct weir_relation *relation,
-                                       struct weir_expr **exprs)
+                                       struct weir_expr **exprs, struct weir_expr **given)
 {
     int32_t *source = weir_arena_alloc(planner->arena, table->table.column_count * sizeof(*source));
     if (map_columns(planner, statement, table, relation, source) != WEIR_OK) {
@@ -128,6 +129,7 @@ static enum weir_status assign_columns(struct weir_planner *planner,
         uint32_t idx = table->physical_columns[i];
         const struct weir_table_column *column = &table->table.columns[idx];
         if (source[idx] >= 0) {
+            given[i] = relation->columns[source[idx]].expr;
             if (cast_column(planner, relation, (uint32_t)source[idx], column, &exprs[i]) !=
                 WEIR_OK) {
                 status = WEIR_ERROR;
@@ -143,6 +145,7 @@ static enum weir_status assign_columns(struct weir_planner *planner,
         }
         struct weir_error error = {0};
         struct weir_expr *null = weir_expr_literal(planner->arena, NULL);
+        given[i] = null;
         if (weir_expr_cast(planner->arena, null, &column->type, WEIR_CAST_ASSIGNMENT, &exprs[i],
                            &error) != WEIR_OK) {
             status = weir_fault_add_error(&planner->faults, statement->name_offset, &error);
@@ -216,7 +219,10 @@ static void insert_into(struct weir_planner *planner, const struct weir_ast_stat
 {
     struct weir_expr **exprs =
         weir_arena_alloc_zero(planner->arena, table->physical_count * sizeof(*exprs));
-    if (assign_columns(planner, statement, table, relation, exprs) != WEIR_OK ||
+    struct weir_expr **given =
+        weir_arena_alloc_zero(planner->arena, table->physical_count * sizeof(*given));
+    if (assign_columns(planner, statement, table, relation, exprs, given) != WEIR_OK ||
+        weir_sql_check_result(planner, statement, table, relation, given) != WEIR_OK ||
         check_sink(planner, statement, table) != WEIR_OK) {
         return;
     }
@@ -383,6 +389,14 @@ static struct weir_graph_node *add_constraints(struct weir_planner *planner,
     return node;
 }
 
+static uint32_t *copy_keys(struct weir_planner *planner, const struct weir_table *table)
+{
+    size_t size_bytes = table->key_column_count * sizeof(uint32_t);
+    uint32_t *copy = weir_arena_alloc(planner->arena, size_bytes);
+    memcpy(copy, table->key_columns, size_bytes);
+    return copy;
+}
+
 void weir_sql_finish_sinks(struct weir_planner *planner)
 {
     for (uint32_t i = 0; i < planner->table_count; i++) {
@@ -397,6 +411,16 @@ void weir_sql_finish_sinks(struct weir_planner *planner)
         if (table->check_count != 0) {
             checked = add_constraints(planner, table);
             inputs = &checked;
+            input_count = 1;
+        }
+        // Behind the checks: what fails one is reported with its record, which ends here.
+        struct weir_graph_node *exchanged;
+        if (table->is_exchanged) {
+            exchanged = weir_graph_add_passing(&planner->graph, WEIR_PLAN_EXCHANGE, input_count,
+                                               inputs, table->table.key_column_count,
+                                               copy_keys(planner, &table->table));
+            exchanged->is_single = true;
+            inputs = &exchanged;
             input_count = 1;
         }
         struct weir_graph_node *sink =

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fewer and earlier steps (graph.h): a projection over a projection becomes one, a filter goes in
-// front of a projection, unless something would be computed twice. Depends on nothing but the query
-// itself, so that ids do not change with other queries of the job.
+// front of a projection or a window, unless something would be computed twice. Depends on nothing
+// but the query itself, so that ids do not change with other queries of the job.
 #include "sql/graph.h"
 
 struct reference_count {
@@ -61,7 +61,8 @@ static bool merge_project(struct weir_graph *graph, struct weir_graph_node *oute
     }
     const uint32_t *counts = count_references(graph, outer, inner);
     for (uint32_t i = 0; i < inner->expr_count; i++) {
-        if (counts[i] > 1 && !is_free(inner->exprs[i])) {
+        // In front of a group it must not hang on its aggregates: the group's id does not.
+        if ((counts[i] > 1 || outer->is_group_input) && !is_free(inner->exprs[i])) {
             return false;
         }
     }
@@ -102,6 +103,35 @@ static bool swap_filter(struct weir_graph *graph, struct weir_graph_node *outer)
     return true;
 }
 
+// A condition that does not look at the window goes in front of it: rows that nobody wants are not
+// late.
+static bool swap_tumble(struct weir_graph *graph, struct weir_graph_node *outer)
+{
+    struct weir_graph_node *inner = outer->input_count == 1 ? outer->inputs[0] : NULL;
+    if (outer->kind != WEIR_PLAN_FILTER || inner == NULL || inner->kind != WEIR_PLAN_TUMBLE ||
+        inner->consumer_count != 1) {
+        return false;
+    }
+    const uint32_t *counts = count_references(graph, outer, inner);
+    const struct weir_schema *passed = &inner->inputs[0]->schema;
+    if (counts[passed->column_count] != 0 || counts[passed->column_count + 1] != 0) {
+        return false;
+    }
+    outer->kind = WEIR_PLAN_TUMBLE;
+    outer->table = inner->table;
+    outer->window = inner->window;
+    outer->is_single = inner->is_single;
+    inner->kind = WEIR_PLAN_FILTER;
+    inner->table = NULL;
+    inner->is_single = false;
+    inner->schema = *passed;
+    inner->exprs = outer->exprs;
+    inner->expr_count = 1;
+    outer->exprs = NULL;
+    outer->expr_count = 0;
+    return true;
+}
+
 void weir_graph_merge(struct weir_graph *graph)
 {
     // Inputs come first: what a node stands on is as simple as it gets, but for a filter that has
@@ -111,7 +141,7 @@ void weir_graph_merge(struct weir_graph *graph)
         while (outer->is_reached && merge_project(graph, outer)) {
         }
         for (struct weir_graph_node *filter = outer;
-             outer->is_reached && swap_filter(graph, filter);) {
+             outer->is_reached && (swap_filter(graph, filter) || swap_tumble(graph, filter));) {
             filter = filter->inputs[0];
         }
     }

@@ -108,6 +108,25 @@ static enum weir_status parse_dead_letter_topic(struct options *options, const c
     return check_topic(options, value);
 }
 
+static enum weir_status parse_late_topic(struct options *options, const char *value)
+{
+    options->table->late_topic = value;
+    return check_topic(options, value);
+}
+
+static enum weir_status parse_repartition(struct options *options, const char *value)
+{
+    static const char *const allowed[] = {"refuse"};
+    static const char *const future[] = {"accept", NULL};
+    if (is_future(options, value, future)) {
+        return WEIR_ERROR;
+    }
+    if (!options->table->is_keyed) {
+        return refuse(options, NULL, "it is for tables with a PRIMARY KEY");
+    }
+    return choose(options, value, allowed, 1) < 0 ? WEIR_ERROR : WEIR_OK;
+}
+
 static const char *const future_formats[] = {"avro", "debezium_json", NULL};
 static const char *const formats[] = {"json", "raw"};
 
@@ -172,6 +191,10 @@ static enum weir_status parse_key(struct options *options, const char *value)
     struct weir_table *table = options->table;
     if (!options->with_columns) {
         return WEIR_ERROR;
+    }
+    if (table->is_keyed) {
+        return weir_fault_add(&options->planner->faults, options->option->offset, NULL,
+                              "option key is for tables without PRIMARY KEY");
     }
     uint32_t *columns = weir_arena_alloc(arena, (strlen(value) + 1) * sizeof(*columns));
     table->key_column_count = 0;
@@ -421,10 +444,10 @@ static const struct {
     {"on_error", parse_on_error},
     {"on_error_max_ratio", parse_on_error_max_ratio},
     {"dead_letter_topic", parse_dead_letter_topic},
-    {"late_topic", NULL},
+    {"late_topic", parse_late_topic},
     {"on_missing", parse_on_missing},
     {"timestamp", parse_timestamp},
-    {"repartition", NULL},
+    {"repartition", parse_repartition},
     {"schema_registry", NULL},
     {"schema_registry_username", NULL},
     {"schema_registry_password", NULL},
@@ -490,12 +513,12 @@ static enum weir_status check_together(struct options *options, const struct wei
                                     "not generated");
         }
     }
-    if (key != NULL && table->key_format == WEIR_FORMAT_RAW && table->key_column_count > 1) {
-        status = weir_fault_add(faults, key->value_offset, NULL,
-                                "a key of format raw is one column; this one has %u",
+    if (key_format != NULL && table->key_format == WEIR_FORMAT_RAW && table->key_column_count > 1) {
+        status = weir_fault_add(faults, key != NULL ? key->value_offset : key_format->value_offset,
+                                NULL, "a key of format raw is one column; this one has %u",
                                 table->key_column_count);
     }
-    if (key == NULL && key_format != NULL) {
+    if (key == NULL && key_format != NULL && !table->is_keyed) {
         status = weir_fault_add(faults, key_format->offset, "add key = 'column, …'",
                                 "option key_format is given, but no key");
     }
@@ -560,6 +583,7 @@ enum weir_status weir_sql_set(struct weir_planner *planner,
     int64_t us;
     const char *why;
     if (strcmp(option->value, "infinity") == 0) {
+        planner->state_ttl_us = INT64_MAX;
         return WEIR_OK;
     }
     if (!weir_interval_parse(option->value, &us, &why)) {
@@ -571,5 +595,6 @@ enum weir_status weir_sql_set(struct weir_planner *planner,
         return weir_fault_add(faults, option->value_offset, NULL,
                               "option weir.state_ttl: \"%s\" is not above 0", option->value);
     }
+    planner->state_ttl_us = us;
     return WEIR_OK;
 }

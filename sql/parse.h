@@ -30,6 +30,9 @@ struct weir_parse_context {
 // The translations below add a fault and return NULL for what is not taken.
 struct weir_ast_expr *weir_parse_expr(struct weir_parse_context *context,
                                       const struct weir_parse_node *node);
+// body: that of the FuncCall of a window in FROM; a CALL.
+struct weir_ast_expr *weir_parse_window_call(struct weir_parse_context *context,
+                                             const struct weir_parse_node *body);
 // body: that of a TypeName.
 enum weir_status weir_parse_type(struct weir_parse_context *context,
                                  const struct weir_parse_node *body, struct weir_ast_type *type);

@@ -291,6 +291,84 @@ static struct weir_ast_expr *parse_case(struct weir_parse_context *context,
     return is_broken ? NULL : expr;
 }
 
+// FILTER and the like: NULL where the call has none of those that are not allowed.
+static const char *call_clause(const struct weir_parse_node *body, bool is_aggregate)
+{
+    static const struct {
+        const char *member;
+        const char *name;
+        bool is_of_aggregates;
+    } clauses[] = {{"agg_filter", "FILTER", true},
+                   {"agg_order", "ORDER BY in a call", false},
+                   {"agg_distinct", "DISTINCT in a call", true},
+                   {"agg_within_group", "WITHIN GROUP", false},
+                   {"agg_star", "* as an argument", true},
+                   {"func_variadic", "VARIADIC", false}};
+    for (uint32_t i = 0; i < sizeof(clauses) / sizeof(clauses[0]); i++) {
+        if (weir_parse_has(body, clauses[i].member) &&
+            !(is_aggregate && clauses[i].is_of_aggregates)) {
+            return clauses[i].name;
+        }
+    }
+    return NULL;
+}
+
+static bool is_aggregate_there(const char *name)
+{
+    static const char *const names[] = {"avg", "count", "max", "min", "sum"};
+    for (uint32_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (strcmp(name, names[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static struct weir_ast_expr *parse_aggregate(struct weir_parse_context *context,
+                                             const struct weir_parse_node *body, const char *name)
+{
+    int32_t offset = weir_parse_location(body);
+    const char *clause = call_clause(body, true);
+    if (!is_aggregate_there(name)) {
+        return weir_parse_refuse(context, offset, NULL, " yet: aggregate function %s()", name);
+    }
+    if (clause != NULL) {
+        return weir_parse_refuse(context, offset, NULL, ": %s (%s)", clause, name);
+    }
+    struct weir_ast_expr *expr = parse_list_node(context, body, "args", WEIR_AST_AGGREGATE, name);
+    if (expr == NULL) {
+        return NULL;
+    }
+    expr->text = name;
+    expr->is_star = weir_parse_bool(body, "agg_star");
+    expr->is_distinct = weir_parse_bool(body, "agg_distinct");
+    if (weir_parse_has(body, "agg_filter")) {
+        expr->filter = weir_parse_expr(context, weir_parse_get(body, "agg_filter"));
+        return expr->filter == NULL ? NULL : expr;
+    }
+    return expr;
+}
+
+struct weir_ast_expr *weir_parse_window_call(struct weir_parse_context *context,
+                                             const struct weir_parse_node *body)
+{
+    int32_t offset = weir_parse_location(body);
+    const char *name = weir_parse_qualified(context, body, "funcname", offset);
+    const char *clause = call_clause(body, false);
+    if (name == NULL) {
+        return NULL;
+    }
+    if (clause != NULL || weir_parse_has(body, "over")) {
+        return weir_parse_refuse(context, offset, NULL, ": %s (%s)",
+                                 clause != NULL ? clause : "OVER", name);
+    }
+    struct weir_ast_expr *expr = parse_list_node(context, body, "args", WEIR_AST_CALL, name);
+    if (expr != NULL) {
+        expr->text = name;
+    }
+    return expr;
+}
+
 static struct weir_ast_expr *parse_call(struct weir_parse_context *context,
                                         const struct weir_parse_node *body)
 {
@@ -304,7 +382,7 @@ static struct weir_ast_expr *parse_call(struct weir_parse_context *context,
     }
     switch (weir_sql_function_class(name)) {
     case WEIR_FUNCTION_AGGREGATE:
-        return weir_parse_refuse(context, offset, NULL, " yet: aggregate function %s()", name);
+        return parse_aggregate(context, body, name);
     case WEIR_FUNCTION_SET_RETURNING:
         return weir_parse_refuse(context, offset, "functions that give rows are for FROM",
                                  " yet: set-returning function %s()", name);
@@ -316,19 +394,9 @@ static struct weir_ast_expr *parse_call(struct weir_parse_context *context,
     case WEIR_FUNCTION_PLAIN:
         break;
     }
-    static const struct {
-        const char *member;
-        const char *name;
-    } clauses[] = {{"agg_filter", "FILTER"},
-                   {"agg_order", "ORDER BY in a call"},
-                   {"agg_distinct", "DISTINCT in a call"},
-                   {"agg_within_group", "WITHIN GROUP"},
-                   {"agg_star", "* as an argument"},
-                   {"func_variadic", "VARIADIC"}};
-    for (uint32_t i = 0; i < sizeof(clauses) / sizeof(clauses[0]); i++) {
-        if (weir_parse_has(body, clauses[i].member)) {
-            return weir_parse_refuse(context, offset, NULL, ": %s (%s)", clauses[i].name, name);
-        }
+    const char *clause = call_clause(body, false);
+    if (clause != NULL) {
+        return weir_parse_refuse(context, offset, NULL, ": %s (%s)", clause, name);
     }
     struct weir_ast_expr *expr = parse_list_node(context, body, "args", WEIR_AST_CALL, name);
     if (expr != NULL) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SELECT of the parse tree (parse.h): what is more than projection, WHERE, subqueries, WITH and
-// UNION ALL is refused by name, at the keyword that asks for it.
+// SELECT of the parse tree (parse.h): what is more than projection, WHERE, GROUP BY, DISTINCT,
+// subqueries, tumble(), WITH and UNION ALL is refused by name, at the keyword that asks for it.
 #include "sql/functions.h"
 #include "sql/parse.h"
 
@@ -101,18 +101,11 @@ static enum weir_status refuse_clauses(struct weir_parse_context *context,
         const char *keyword;
         const char *what;
     } clauses[] = {
-        {"groupClause", "group", " yet: GROUP BY"}, {"havingClause", "having", " yet: HAVING"},
-        {"windowClause", "window", " yet: WINDOW"}, {"lockingClause", "for", ": FOR UPDATE"},
+        {"windowClause", "window", " yet: WINDOW"},
+        {"lockingClause", "for", ": FOR UPDATE"},
         {"intoClause", "into", ": SELECT INTO"},
     };
     enum weir_status status = WEIR_OK;
-    if (weir_parse_has(body, "distinctClause")) {
-        const struct weir_parse_node *inner;
-        bool is_on = *weir_parse_kind(first_of(context, body, "distinctClause"), &inner) != '\0';
-        weir_parse_refuse(context, distinct_offset(context, select_offset), NULL, " yet: %s",
-                          is_on ? "DISTINCT ON" : "DISTINCT");
-        status = WEIR_ERROR;
-    }
     for (uint32_t i = 0; i < sizeof(clauses) / sizeof(clauses[0]); i++) {
         const struct weir_parse_node *clause = weir_parse_get(body, clauses[i].member);
         if (clause != NULL) {
@@ -143,8 +136,10 @@ static enum weir_status parse_alias(struct weir_parse_context *context,
     return WEIR_OK;
 }
 
-static enum weir_status refuse_function(struct weir_parse_context *context,
-                                        const struct weir_parse_node *body)
+// tumble(table, column, size [, origin]): its arguments are looked at where it is bound.
+static enum weir_status parse_function(struct weir_parse_context *context,
+                                       const struct weir_parse_node *body,
+                                       struct weir_ast_from *from)
 {
     const struct weir_parse_node *list =
         weir_parse_as(first_of(context, body, "functions"), "List");
@@ -153,12 +148,24 @@ static enum weir_status refuse_function(struct weir_parse_context *context,
     uint32_t count = 0;
     const char **names = weir_parse_names(context, call, "funcname", &count);
     const char *name = count == 0 ? "functions" : names[count - 1];
-    weir_parse_refuse(context, call == NULL ? -1 : weir_parse_location(call), NULL,
-                      weir_sql_function_class(name) == WEIR_FUNCTION_TIME_WINDOW
-                          ? " yet: the window %s() in FROM"
-                          : " yet: the function %s() in FROM",
-                      name);
-    return WEIR_ERROR;
+    from->offset = call == NULL ? -1 : weir_parse_location(call);
+    if (strcmp(name, "tumble") != 0) {
+        weir_parse_refuse(context, from->offset, NULL,
+                          weir_sql_function_class(name) == WEIR_FUNCTION_TIME_WINDOW
+                              ? " yet: the window %s() in FROM"
+                              : " yet: the function %s() in FROM",
+                          name);
+        return WEIR_ERROR;
+    }
+    if (weir_parse_bool(body, "ordinality") || weir_parse_bool(body, "is_rowsfrom") ||
+        weir_parse_has(body, "coldeflist")) {
+        weir_parse_refuse(context, from->offset, "write FROM tumble(table, column, interval '…')",
+                          ": this form of %s() in FROM", name);
+        return WEIR_ERROR;
+    }
+    struct weir_ast_expr *function = weir_parse_window_call(context, call);
+    from->function = function;
+    return function == NULL ? WEIR_ERROR : parse_alias(context, body, from);
 }
 
 // The first place inside a FROM item; -1: it gives none.
@@ -244,7 +251,7 @@ static enum weir_status parse_from_item(struct weir_parse_context *context,
         return refuse_join(context, item, body, select_offset);
     }
     if (strcmp(kind, "RangeFunction") == 0) {
-        return refuse_function(context, body);
+        return parse_function(context, body, from);
     }
     bool is_sample = strcmp(kind, "RangeTableSample") == 0;
     weir_parse_refuse(context, is_sample ? weir_parse_location(body) : select_offset, NULL, ": %s",
@@ -416,6 +423,57 @@ static enum weir_status add_sides(struct weir_parse_context *context,
     return status == WEIR_OK ? refuse_order_and_limit(context, body, select->offset) : WEIR_ERROR;
 }
 
+static const char *grouping_set_name(const struct weir_parse_node *body)
+{
+    return weir_parse_text_is(body, "kind", "GROUPING_SET_ROLLUP") ? "ROLLUP"
+           : weir_parse_text_is(body, "kind", "GROUPING_SET_CUBE") ? "CUBE"
+                                                                   : "GROUPING SETS";
+}
+
+static enum weir_status parse_group(struct weir_parse_context *context,
+                                    const struct weir_parse_node *body,
+                                    struct weir_ast_select *select)
+{
+    struct weir_parse_list items = weir_parse_items(body, "groupClause", context->arena);
+    enum weir_status status = WEIR_OK;
+    select->is_grouped = items.count != 0;
+    select->keys = weir_arena_alloc(context->arena, items.count * sizeof(*select->keys));
+    for (uint32_t i = 0; i < items.count; i++) {
+        const struct weir_parse_node *set = weir_parse_as(items.items[i], "GroupingSet");
+        if (set != NULL && !weir_parse_text_is(set, "kind", "GROUPING_SET_EMPTY")) {
+            weir_parse_refuse(context, weir_parse_location(set), NULL, " yet: %s",
+                              grouping_set_name(set));
+            status = WEIR_ERROR;
+        } else if (set == NULL) {
+            struct weir_ast_expr *key = weir_parse_expr(context, items.items[i]);
+            select->keys[select->key_count++] = key;
+            status = key == NULL ? WEIR_ERROR : status;
+        }
+    }
+    if (weir_parse_has(body, "havingClause")) {
+        select->having = weir_parse_expr(context, weir_parse_get(body, "havingClause"));
+        status = select->having == NULL ? WEIR_ERROR : status;
+    }
+    return status;
+}
+
+static enum weir_status parse_distinct(struct weir_parse_context *context,
+                                       const struct weir_parse_node *body,
+                                       struct weir_ast_select *select)
+{
+    if (!weir_parse_has(body, "distinctClause")) {
+        return WEIR_OK;
+    }
+    const struct weir_parse_node *inner;
+    bool is_on = *weir_parse_kind(first_of(context, body, "distinctClause"), &inner) != '\0';
+    select->is_distinct = true;
+    select->distinct_offset = distinct_offset(context, select->offset);
+    if (is_on) {
+        weir_parse_refuse(context, select->distinct_offset, NULL, " yet: DISTINCT ON");
+    }
+    return is_on ? WEIR_ERROR : WEIR_OK;
+}
+
 static enum weir_status parse_plain(struct weir_parse_context *context,
                                     const struct weir_parse_node *body,
                                     struct weir_ast_select *select)
@@ -428,7 +486,10 @@ static enum weir_status parse_plain(struct weir_parse_context *context,
     const struct weir_parse_node *first =
         weir_parse_as(first_of(context, body, "targetList"), "ResTarget");
     select->offset = first == NULL ? -1 : weir_parse_location(first);
-    enum weir_status status = refuse_clauses(context, body, select->offset);
+    enum weir_status status = parse_distinct(context, body, select);
+    if (refuse_clauses(context, body, select->offset) != WEIR_OK) {
+        status = WEIR_ERROR;
+    }
     if (parse_targets(context, body, select) != WEIR_OK) {
         status = WEIR_ERROR;
     }
@@ -441,7 +502,7 @@ static enum weir_status parse_plain(struct weir_parse_context *context,
             status = WEIR_ERROR;
         }
     }
-    return status;
+    return parse_group(context, body, select) == WEIR_OK ? status : WEIR_ERROR;
 }
 
 struct weir_ast_select *weir_parse_select(struct weir_parse_context *context,

@@ -108,8 +108,6 @@ static void refuse_constraint(struct weir_parse_context *context,
         const char *what;
         const char *hint;
     } constraints[] = {
-        {"CONSTR_PRIMARY", " yet: PRIMARY KEY (keyed tables)",
-         "without it the table is append-only"},
         {"CONSTR_UNIQUE", ": UNIQUE", NULL},
         {"CONSTR_FOREIGN", ": REFERENCES", NULL},
         {"CONSTR_DEFAULT", ": DEFAULT",
@@ -127,6 +125,33 @@ static void refuse_constraint(struct weir_parse_context *context,
     refuse_statement(context, statement, weir_parse_location(body), NULL, ": this constraint");
 }
 
+// column_idx: it stands behind that column; -1: it names its columns.
+static void parse_primary_key(struct weir_parse_context *context,
+                              struct weir_ast_statement *statement,
+                              const struct weir_parse_node *body, int32_t column_idx)
+{
+    int32_t offset = weir_parse_location(body);
+    uint32_t count;
+    const char **names = weir_parse_names(context, body, "keys", &count);
+    if (statement->key_column_count != 0) {
+        weir_fault_add(context->faults, offset, NULL,
+                       "multiple primary keys for table \"%s\" are not allowed", statement->name);
+        statement->is_broken = true;
+        return;
+    }
+    if (column_idx >= 0) {
+        count = 1;
+        names = &statement->columns[column_idx].name;
+    }
+    statement->key_offset = offset;
+    statement->key_column_count = count;
+    statement->key_columns =
+        weir_arena_alloc(context->arena, count * sizeof(*statement->key_columns));
+    for (uint32_t i = 0; i < count; i++) {
+        statement->key_columns[i] = (struct weir_ast_name){.name = names[i], .offset = offset};
+    }
+}
+
 static void parse_constraint(struct weir_parse_context *context,
                              struct weir_ast_statement *statement,
                              const struct weir_parse_node *body, int32_t column_idx)
@@ -142,6 +167,9 @@ static void parse_constraint(struct weir_parse_context *context,
             column->is_broken = true;
             statement->is_broken = true;
         }
+    } else if (weir_parse_text_is(body, "contype", "CONSTR_PRIMARY") &&
+               statement->kind == WEIR_AST_CREATE_TABLE) {
+        parse_primary_key(context, statement, body, column_idx);
     } else if (!weir_parse_text_is(body, "contype", "CONSTR_NULL")) {
         refuse_constraint(context, statement, body);
     }

@@ -61,6 +61,28 @@ static void check_topics(struct weir_planner *planner)
     planner->faults.statement_number = 0;
 }
 
+// Two tables on one topic would write each other's keys.
+static void check_keyed_topics(struct weir_planner *planner)
+{
+    for (uint32_t i = 0; i < planner->table_count; i++) {
+        const struct weir_catalog_table *later = planner->tables[i];
+        for (uint32_t j = 0; later->written_offset >= 0 && j < planner->table_count; j++) {
+            const struct weir_catalog_table *earlier = planner->tables[j];
+            if (earlier->written_offset < 0 || earlier->written_offset >= later->written_offset ||
+                !(earlier->table.is_keyed || later->table.is_keyed) ||
+                strcmp(earlier->table.topic, later->table.topic) != 0) {
+                continue;
+            }
+            planner->faults.statement_number = later->written_statement_number;
+            weir_fault_add(&planner->faults, later->written_offset,
+                           "give one of them another topic",
+                           "topic \"%s\" of a keyed table is written twice (tables %s and %s)",
+                           later->table.topic, earlier->table.name, later->table.name);
+        }
+    }
+    planner->faults.statement_number = 0;
+}
+
 static void check_inserts(struct weir_planner *planner, const struct weir_ast *ast)
 {
     if (planner->insert_count != 0 || planner->faults.count != 0) {
@@ -85,6 +107,7 @@ static void bind_statements(struct weir_planner *planner, const struct weir_ast 
     planner->faults.statement_offset = -1;
     weir_sql_finish_sinks(planner);
     check_topics(planner);
+    check_keyed_topics(planner);
     check_inserts(planner, ast);
 }
 
@@ -131,6 +154,7 @@ static enum weir_status plan_job(const char *sql_text, struct weir_arena *arena,
         .faults = {.arena = arena,
                    .text = {.data = sql_text, .size_bytes = strlen(sql_text)},
                    .statement_offset = -1},
+        .state_ttl_us = -1,
         .graph = {.arena = arena},
     };
     const struct weir_ast *ast = weir_sql_parse(&planner->faults);

@@ -8,9 +8,9 @@
 #include "operators/aggregate.h"
 #include "operators/expr.h"
 #include "operators/window.h"
-#include "runtime/batch.h"
 #include "runtime/base/error.h"
 #include "runtime/base/memory.h"
+#include "runtime/batch.h"
 
 enum weir_format {
     WEIR_FORMAT_JSON,
@@ -69,8 +69,8 @@ struct weir_table {
     bool is_keyed;
     uint32_t key_column_count;
     const uint32_t *key_columns;
-    const char *late_topic; // NULL: late rows are counted only
-    int32_t event_time_column; // -1: the record's timestamp
+    const char *late_topic;     // NULL: late rows are counted only
+    int32_t event_time_column;  // -1: the record's timestamp
     int64_t watermark_delay_us; // -1: none given
     int64_t idle_timeout_ms;
     int64_t event_time_max_ahead_us; // -1: none
@@ -80,10 +80,10 @@ struct weir_table {
     enum weir_timestamp_unit timestamp_unit;
     enum weir_on_error on_error;
     enum weir_on_missing on_missing;
-    double on_error_max_ratio;      // 0: none
-    const char *dead_letter_topic;  // NULL: WEIR_DEAD_LETTER_TOPIC
-    bool is_timestamp_now;          // sink option timestamp = 'now'
-    int32_t partition_count;        // 0: the topic must exist
+    double on_error_max_ratio;     // 0: none
+    const char *dead_letter_topic; // NULL: WEIR_DEAD_LETTER_TOPIC
+    bool is_timestamp_now;         // sink option timestamp = 'now'
+    int32_t partition_count;       // 0: the topic must exist
     int32_t replica_count;
     bool is_source;
     bool is_sink;
@@ -112,9 +112,9 @@ struct weir_plan_check {
 
 struct weir_plan_node {
     enum weir_plan_kind kind;
-    uint32_t idx;         // in weir_plan.nodes; inputs come before the nodes they feed
-    const char *id; // stable: a hash of kind, inputs' ids, table, expressions (design, sect. 7)
-    const char *name;     // for people: "project → fast_flights"
+    uint32_t idx;     // in weir_plan.nodes; inputs come before the nodes they feed
+    const char *id;   // stable: a hash of kind, inputs' ids, table, expressions (design, sect. 7)
+    const char *name; // for people: "project → fast_flights"
     uint32_t input_count; // 0 for sources; more than one is UNION ALL: rows of any, as they come
     struct weir_plan_node **inputs;
     struct weir_schema schema; // of what it gives out
@@ -123,11 +123,13 @@ struct weir_plan_node {
     const struct weir_expr **exprs;
     uint32_t check_count;
     const struct weir_plan_check *checks;
-    uint32_t key_column_count; // EXCHANGE, NORMALIZE, AGGREGATE: of the input's schema
+    // EXCHANGE, NORMALIZE, AGGREGATE: of the input's schema. None: an aggregate without GROUP BY
+    // and the exchange in front of it, all rows are one group.
+    uint32_t key_column_count;
     const uint32_t *key_columns;
-    bool is_changing; // its rows carry change kinds (what it gives out may be taken back)
-    struct weir_tumble window;           // TUMBLE
-    int32_t window_end_column;           // AGGREGATE: of the input; -1: no window
+    bool is_changing;          // its rows carry change kinds (what it gives out may be taken back)
+    struct weir_tumble window; // TUMBLE
+    int32_t window_end_column; // AGGREGATE: of the input; -1: no window
     uint32_t aggregate_count;
     const struct weir_aggregate *aggregates;
     int32_t event_time_column; // DERIVE: the column of `schema` that is event time; -1: as it was

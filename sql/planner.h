@@ -26,11 +26,13 @@ struct weir_catalog_table {
     // The physical columns, then the generated ones: what DERIVE behind the source gives.
     struct weir_schema derived_schema;
     uint32_t *derived_idx;          // of table.columns in derived_schema
-    struct weir_graph_node *source; // SOURCE or DERIVE; NULL: not read yet
+    struct weir_graph_node *source; // SOURCE, DERIVE or NORMALIZE; NULL: not read yet
+    struct weir_graph_node *timed;  // the WATERMARK behind it; NULL: no query needs time yet
     int32_t read_offset;            // of the first place that reads it; -1: none
     uint32_t read_statement_number;
     int32_t written_offset;
     uint32_t written_statement_number;
+    bool is_exchanged;         // its rows go to the tasks that own the primary key
     uint32_t sink_input_count; // PROJECTs with the columns of the table
     struct weir_graph_node **sink_inputs;
 };
@@ -58,6 +60,9 @@ struct weir_planner {
     uint32_t insert_count; // also those that were refused
     // A view is bound where it is created only to find its faults: nothing is read by that.
     bool is_trial;
+    // What is bound now is for a window: tables are read behind their WATERMARK.
+    bool is_timed;
+    int64_t state_ttl_us; // SET weir.state_ttl; -1: not set; INT64_MAX: 'infinity'
     struct weir_graph graph;
 };
 
@@ -125,10 +130,14 @@ enum weir_bind_place {
     WEIR_BIND_CHECK,
 };
 
+struct weir_grouping;
+
 struct weir_binder {
     struct weir_planner *planner;
     const struct weir_scope *scope;
     enum weir_bind_place place;
+    const char *clause;             // where aggregates are not allowed: "WHERE"; NULL: by `place`
+    struct weir_grouping *grouping; // the SELECT list and HAVING of a grouped query; else NULL
 };
 
 enum weir_status weir_sql_bind_expr(struct weir_binder *binder, const struct weir_ast_expr *ast,
@@ -153,10 +162,91 @@ struct weir_relation {
     int32_t *offsets;                  // of the targets, for messages; -1: none
 };
 
+// The columns become columns of rows: literals get a type, expressions a PROJECT of their own.
+enum weir_status weir_sql_materialize(struct weir_planner *planner, struct weir_relation *relation,
+                                      bool is_single);
 // Literals without a type stay so for INSERT to give them one.
 enum weir_status weir_sql_bind_query(struct weir_planner *planner,
                                      const struct weir_ast_select *select,
                                      struct weir_relation *relation);
+
+// --- group.c ---------------------------------------------------------------------------------
+
+// A grouped query while it is being bound. Expressions are bound over the rows that are grouped;
+// an aggregate is a column behind theirs. At the end they are put over the rows of the AGGREGATE.
+struct weir_grouping {
+    uint32_t input_count;
+    struct weir_graph_node **inputs;
+    uint32_t key_count;
+    struct weir_expr **keys;
+    uint32_t aggregate_count;
+    struct weir_aggregate *aggregates;
+    const char **aggregate_names;
+    uint32_t arg_count;
+    struct weir_expr **args;
+    bool is_inside; // an aggregate is being bound
+    // Columns named outside of aggregates that no key covers so far.
+    uint32_t loose_count;
+    struct weir_grouping_loose {
+        const char *name;
+        int32_t offset;
+    } * loose;
+};
+
+bool weir_sql_is_grouped(const struct weir_ast_select *select);
+// GROUP BY. binder: of the rows that are grouped.
+enum weir_status weir_sql_bind_keys(struct weir_binder *binder,
+                                    const struct weir_ast_select *select,
+                                    struct weir_grouping *grouping);
+enum weir_status weir_sql_bind_aggregate(struct weir_binder *binder,
+                                         const struct weir_ast_expr *ast, struct weir_expr **expr);
+// A column was named.
+void weir_grouping_name(struct weir_binder *binder, const char *name, int32_t offset);
+// The key that the expression is, by text and type; -1: none.
+int32_t weir_grouping_find_key(const struct weir_grouping *grouping, const struct weir_expr *expr);
+// Adds a fault if a column is left that no key covers; forgets them all.
+enum weir_status weir_grouping_check(struct weir_binder *binder);
+// The idx of the expression in the list, to which it is added if it is new.
+uint32_t weir_sql_add_expr(struct weir_arena *arena, struct weir_expr ***list, uint32_t *count,
+                           struct weir_expr *expr);
+// A literal without a type becomes text.
+enum weir_status weir_sql_as_text(struct weir_planner *planner, int32_t offset,
+                                  struct weir_expr **expr);
+
+// --- group_nodes.c ---------------------------------------------------------------------------
+
+// The nodes. relation: the columns that were bound; having: NULL: none.
+enum weir_status weir_sql_finish_group(struct weir_binder *binder,
+                                       const struct weir_ast_select *select,
+                                       struct weir_expr *having, struct weir_relation *relation);
+enum weir_status weir_sql_bind_distinct(struct weir_planner *planner,
+                                        const struct weir_ast_select *select,
+                                        struct weir_relation *relation);
+
+// --- window.c --------------------------------------------------------------------------------
+
+// tumble(table, column, size [, origin]) over the rows of its table.
+enum weir_status weir_sql_bind_tumble(struct weir_planner *planner,
+                                      const struct weir_ast_expr *call, const char *table_name,
+                                      struct weir_relation *relation);
+
+// --- keyed.c ---------------------------------------------------------------------------------
+
+// PRIMARY KEY: sets is_keyed, the key columns and their NOT NULL.
+enum weir_status weir_sql_primary_key(struct weir_planner *planner,
+                                      const struct weir_ast_statement *statement,
+                                      struct weir_table_column *columns, struct weir_table *table);
+// The rows of a keyed table as changes, each in the task that owns its key.
+struct weir_graph_node *weir_sql_normalize(struct weir_planner *planner,
+                                           const struct weir_catalog_table *table,
+                                           struct weir_graph_node *node);
+// Whether the result of the query may be written to the table: its key must be that of the table.
+// exprs: for the physical columns, after the casts; given[i]: before them, NULL: left out.
+enum weir_status weir_sql_check_result(struct weir_planner *planner,
+                                       const struct weir_ast_statement *statement,
+                                       struct weir_catalog_table *table,
+                                       const struct weir_relation *relation,
+                                       struct weir_expr *const *given);
 
 // --- insert.c --------------------------------------------------------------------------------
 

@@ -142,6 +142,39 @@ static bool need_checks(struct weir_arena *arena, struct weir_graph_node *node)
     return is_new;
 }
 
+// Of an AGGREGATE: a key, or the argument and condition of an aggregate.
+static bool need_of_group(const struct weir_graph_node *node, uint32_t idx,
+                          struct weir_graph_node *input)
+{
+    if (idx < node->key_count) {
+        return false; // needed anyway
+    }
+    const struct weir_aggregate *aggregate = &node->aggregates[idx - node->key_count];
+    bool is_new = false;
+    if (aggregate->arg_column >= 0) {
+        is_new |= need_whole(&input->usage[aggregate->arg_column]);
+    }
+    if (aggregate->filter_column >= 0) {
+        is_new |= need_whole(&input->usage[aggregate->filter_column]);
+    }
+    return is_new;
+}
+
+// Keys and windows are needed whoever reads the result.
+static bool need_keys(const struct weir_graph_node *node, struct weir_graph_node *input)
+{
+    bool is_new = false;
+    bool is_keyed = node->kind == WEIR_PLAN_EXCHANGE || node->kind == WEIR_PLAN_NORMALIZE ||
+                    node->kind == WEIR_PLAN_AGGREGATE;
+    for (uint32_t i = 0; is_keyed && i < node->key_count; i++) {
+        is_new |= need_whole(&input->usage[node->key_columns[i]]);
+    }
+    if (node->kind == WEIR_PLAN_AGGREGATE && node->window_end_column >= 0) {
+        is_new |= need_whole(&input->usage[node->window_end_column]);
+    }
+    return is_new;
+}
+
 // What node's column idx needs of the input.
 static bool need_column(struct weir_arena *arena, const struct weir_graph_node *node, uint32_t idx,
                         struct weir_graph_node *input)
@@ -151,9 +184,15 @@ static bool need_column(struct weir_arena *arena, const struct weir_graph_node *
     if (!usage->is_used) {
         return false;
     }
+    if (node->kind == WEIR_PLAN_AGGREGATE) {
+        return need_of_group(node, idx, input);
+    }
     uint32_t passed_count = node->kind == WEIR_PLAN_PROJECT ? 0 : input->schema.column_count;
     if (idx < passed_count) {
         return need_more(arena, &node->schema.columns[idx].type, &input->usage[idx], usage);
+    }
+    if (node->kind == WEIR_PLAN_TUMBLE) {
+        return false;
     }
     const struct weir_expr *expr = node->exprs[idx - passed_count];
     if (!weir_graph_is_path(expr)) {
@@ -178,6 +217,7 @@ static bool need_of_inputs(struct weir_arena *arena, struct weir_graph_node *nod
         if (node->kind == WEIR_PLAN_FILTER) {
             is_new |= need_expr(arena, node->exprs[0], input->usage);
         }
+        is_new |= need_keys(node, input);
     }
     // All inputs have the columns that any of them must have.
     for (uint32_t i = 1; i < 2 * node->input_count; i++) {
@@ -260,6 +300,72 @@ static struct weir_expr *rebuild(struct weir_arena *arena, const struct weir_exp
                                     : weir_expr_remap(arena, expr, replace_path, over);
 }
 
+// Keys stay, aggregates that nobody reads go.
+static void keep_group(struct weir_arena *arena, struct weir_graph_node *node)
+{
+    const struct weir_graph_node *input = node->inputs[0];
+    uint32_t count = node->schema.column_count;
+    struct weir_field *columns = weir_arena_alloc(arena, count * sizeof(*columns));
+    uint32_t kept_count = 0;
+    uint32_t aggregate_count = 0;
+    node->kept_idx = weir_arena_alloc(arena, count * sizeof(int32_t));
+    for (uint32_t i = 0; i < count; i++) {
+        bool is_key = i < node->key_count;
+        node->kept_idx[i] = -1;
+        if (!is_key && !node->usage[i].is_used) {
+            continue;
+        }
+        if (!is_key) {
+            struct weir_aggregate aggregate = node->aggregates[i - node->key_count];
+            if (aggregate.arg_column >= 0) {
+                aggregate.arg_column = input->kept_idx[aggregate.arg_column];
+            }
+            if (aggregate.filter_column >= 0) {
+                aggregate.filter_column = input->kept_idx[aggregate.filter_column];
+            }
+            node->aggregates[aggregate_count++] = aggregate;
+        }
+        node->kept_idx[i] = (int32_t)kept_count;
+        columns[kept_count++] = node->schema.columns[i];
+    }
+    node->aggregate_count = aggregate_count;
+    node->pruned = (struct weir_schema){.column_count = kept_count, .columns = columns};
+}
+
+static void keep_keys(struct weir_arena *arena, struct weir_graph_node *node)
+{
+    const struct weir_graph_node *input = node->inputs[0];
+    uint32_t *key_columns = weir_arena_alloc(arena, node->key_count * sizeof(*key_columns));
+    for (uint32_t i = 0; i < node->key_count; i++) {
+        key_columns[i] = (uint32_t)input->kept_idx[node->key_columns[i]];
+    }
+    node->key_columns = key_columns;
+    if (node->window_end_column >= 0) {
+        node->window_end_column = input->kept_idx[node->window_end_column];
+    }
+}
+
+// All that the input has, and the window.
+static void keep_tumble(struct weir_arena *arena, struct weir_graph_node *node)
+{
+    const struct weir_graph_node *input = node->inputs[0];
+    uint32_t passed_count = input->schema.column_count;
+    uint32_t kept_count = input->pruned.column_count;
+    struct weir_field *columns = weir_arena_alloc(arena, (kept_count + 2) * sizeof(*columns));
+    node->kept_idx = weir_arena_alloc(arena, node->schema.column_count * sizeof(int32_t));
+    if (passed_count != 0) {
+        memcpy(node->kept_idx, input->kept_idx, passed_count * sizeof(int32_t));
+    }
+    if (kept_count != 0) {
+        memcpy(columns, input->pruned.columns, kept_count * sizeof(*columns));
+    }
+    for (uint32_t i = 0; i < 2; i++) {
+        columns[kept_count + i] = node->schema.columns[passed_count + i];
+        node->kept_idx[passed_count + i] = (int32_t)(kept_count + i);
+    }
+    node->pruned = (struct weir_schema){.column_count = kept_count + 2, .columns = columns};
+}
+
 static void keep_columns(struct weir_arena *arena, struct weir_graph_node *node)
 {
     uint32_t count = node->schema.column_count;
@@ -340,15 +446,23 @@ void weir_graph_prune(struct weir_graph *graph)
         if (!node->is_reached) {
             continue;
         }
-        if (node->kind == WEIR_PLAN_FILTER || node->kind == WEIR_PLAN_SINK) {
+        if (weir_graph_is_passing(node)) {
             node->kept_idx = node->inputs[0]->kept_idx;
             node->pruned = node->inputs[0]->pruned;
+        } else if (node->kind == WEIR_PLAN_AGGREGATE) {
+            keep_group(graph->arena, node);
+        } else if (node->kind == WEIR_PLAN_TUMBLE) {
+            keep_tumble(graph->arena, node);
         } else {
             keep_columns(graph->arena, node);
             keep_checks(graph->arena, node);
         }
         if (node->kind == WEIR_PLAN_FILTER) {
             node->exprs[0] = rebuild(graph->arena, node->exprs[0], node->inputs[0]);
+        }
+        if (node->kind == WEIR_PLAN_EXCHANGE || node->kind == WEIR_PLAN_NORMALIZE ||
+            node->kind == WEIR_PLAN_AGGREGATE) {
+            keep_keys(graph->arena, node);
         }
     }
 }

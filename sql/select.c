@@ -35,6 +35,7 @@ static struct weir_graph_node *read_table(struct weir_planner *planner,
     const char *target = graph->target;
     graph->target = NULL;
     struct weir_graph_node *node = weir_graph_add(graph, WEIR_PLAN_SOURCE, 0, NULL);
+    node->is_changing = table->table.is_keyed;
     node->table = table;
     node->schema = table->physical_schema;
     uint32_t generated_count = table->table.column_count - table->physical_count;
@@ -54,9 +55,31 @@ static struct weir_graph_node *read_table(struct weir_planner *planner,
             node->event_time_column = (int32_t)table->derived_idx[table->table.event_time_column];
         }
     }
+    if (table->table.is_keyed) {
+        node = weir_sql_normalize(planner, table, node);
+    }
     graph->target = target;
     table->source = node;
     return node;
+}
+
+// The same behind the node that keeps the time of its partitions, for queries that need time.
+static struct weir_graph_node *read_timed(struct weir_planner *planner,
+                                          struct weir_catalog_table *table)
+{
+    struct weir_graph_node *node = read_table(planner, table);
+    if (node->kind != WEIR_PLAN_DERIVE || node->event_time_column < 0) {
+        return node; // there is no event time to be had: who asks for it is told
+    }
+    if (table->timed == NULL) {
+        struct weir_graph *graph = &planner->graph;
+        const char *target = graph->target;
+        graph->target = NULL;
+        table->timed = weir_graph_add_passing(graph, WEIR_PLAN_WATERMARK, 1, &node, 0, NULL);
+        table->timed->table = table;
+        graph->target = target;
+    }
+    return table->timed;
 }
 
 static enum weir_status bind_table(struct weir_planner *planner, struct weir_catalog_table *table,
@@ -76,7 +99,8 @@ static enum weir_status bind_table(struct weir_planner *planner, struct weir_cat
         .column_count = count,
         .columns = weir_arena_alloc(planner->arena, count * sizeof(*relation->columns)),
     };
-    relation->inputs[0] = read_table(planner, table);
+    relation->inputs[0] =
+        planner->is_timed ? read_timed(planner, table) : read_table(planner, table);
     for (uint32_t i = 0; i < count; i++) {
         const struct weir_table_column *column = &table->table.columns[i];
         relation->columns[i] = (struct weir_scope_column){
@@ -89,8 +113,8 @@ static enum weir_status bind_table(struct weir_planner *planner, struct weir_cat
 }
 
 // The query's columns as columns of rows: literals get a type, expressions a PROJECT.
-static enum weir_status materialize(struct weir_planner *planner, struct weir_relation *relation,
-                                    bool is_single)
+enum weir_status weir_sql_materialize(struct weir_planner *planner, struct weir_relation *relation,
+                                      bool is_single)
 {
     struct weir_arena *arena = planner->arena;
     uint32_t count = relation->column_count;
@@ -147,7 +171,7 @@ static enum weir_status bind_subquery(struct weir_planner *planner,
                                       struct weir_relation *relation)
 {
     return bind_query(planner, select, environment, relation) == WEIR_OK
-               ? materialize(planner, relation, false)
+               ? weir_sql_materialize(planner, relation, false)
                : WEIR_ERROR;
 }
 
@@ -213,14 +237,43 @@ static enum weir_status bind_named(struct weir_planner *planner, const struct we
                         : unknown_relation(planner, from, environment);
 }
 
+// tumble(table, …): the table is named as it would be in FROM.
+static enum weir_status bind_function(struct weir_planner *planner,
+                                      const struct weir_ast_expr *call,
+                                      const struct environment *environment,
+                                      struct weir_relation *relation)
+{
+    const struct weir_ast_expr *table = call->arg_count == 0 ? NULL : call->args[0];
+    if (call->arg_count < 3 || call->arg_count > 4 || table->kind != WEIR_AST_COLUMN ||
+        table->name_count != 1) {
+        return weir_fault_add(
+            &planner->faults, call->offset,
+            "a table, view or WITH name; its event time; the size of the windows: "
+            "tumble(t, ts, interval '1 minute' [, origin])",
+            call->arg_count < 3 || call->arg_count > 4
+                ? "tumble() takes 3 or 4 arguments"
+                : "the first argument of tumble() is the name of a table");
+    }
+    struct weir_ast_from from = {.table = table->names[0], .offset = table->offset};
+    bool was_timed = planner->is_timed;
+    planner->is_timed = true;
+    enum weir_status status = bind_named(planner, &from, environment, relation);
+    planner->is_timed = was_timed;
+    return status == WEIR_OK ? weir_sql_bind_tumble(planner, call, from.table, relation)
+                             : WEIR_ERROR;
+}
+
 static enum weir_status bind_from(struct weir_planner *planner, const struct weir_ast_from *from,
                                   const struct environment *environment,
                                   struct weir_relation *relation, struct weir_scope *scope)
 {
-    enum weir_status status = from->table != NULL
-                                  ? bind_named(planner, from, environment, relation)
-                                  : bind_subquery(planner, from->subquery, environment, relation);
-    const char *name = from->alias != NULL ? from->alias : from->table;
+    enum weir_status status =
+        from->function != NULL ? bind_function(planner, from->function, environment, relation)
+        : from->table != NULL  ? bind_named(planner, from, environment, relation)
+                               : bind_subquery(planner, from->subquery, environment, relation);
+    const char *name = from->alias != NULL      ? from->alias
+                       : from->function != NULL ? from->function->text
+                                                : from->table;
     if (status != WEIR_OK || rename_columns(planner, name, from->offset, from->column_count,
                                             from->columns, relation) != WEIR_OK) {
         return WEIR_ERROR;
@@ -263,8 +316,11 @@ static enum weir_status expand_star(struct weir_binder *binder,
         return weir_sql_unknown_table(binder, ast);
     }
     for (uint32_t i = 0; i < scope->column_count; i++) {
-        add_column(binder->planner, relation, scope->columns[i].name, scope->columns[i].expr,
-                   target->offset);
+        struct weir_expr *expr = scope->columns[i].expr;
+        if (binder->grouping != NULL && weir_grouping_find_key(binder->grouping, expr) < 0) {
+            weir_grouping_name(binder, scope->columns[i].name, target->offset);
+        }
+        add_column(binder->planner, relation, scope->columns[i].name, expr, target->offset);
     }
     return WEIR_OK;
 }
@@ -319,6 +375,33 @@ static enum weir_status bind_target(struct weir_binder *binder,
     return WEIR_OK;
 }
 
+// The SELECT list and HAVING.
+static enum weir_status bind_targets(struct weir_binder *binder,
+                                     const struct weir_ast_select *select,
+                                     struct weir_relation *relation)
+{
+    enum weir_status status = WEIR_OK;
+    struct weir_expr *having = NULL;
+    for (uint32_t i = 0; i < select->target_count; i++) {
+        if (bind_target(binder, &select->targets[i], relation) != WEIR_OK ||
+            (binder->grouping != NULL && weir_grouping_check(binder) != WEIR_OK)) {
+            status = WEIR_ERROR;
+        }
+        if (binder->grouping != NULL) {
+            binder->grouping->loose_count = 0;
+        }
+    }
+    if (binder->grouping == NULL) {
+        return status;
+    }
+    if (select->having != NULL &&
+        (weir_sql_bind_condition(binder, select->having, "HAVING", &having) != WEIR_OK ||
+         weir_grouping_check(binder) != WEIR_OK)) {
+        status = WEIR_ERROR;
+    }
+    return status == WEIR_OK ? weir_sql_finish_group(binder, select, having, relation) : WEIR_ERROR;
+}
+
 // --- queries ---------------------------------------------------------------------------------
 
 static enum weir_status bind_plain(struct weir_planner *planner,
@@ -349,12 +432,19 @@ static enum weir_status bind_plain(struct weir_planner *planner,
             relation->input_count = 1;
         }
     }
-    for (uint32_t i = 0; i < select->target_count; i++) {
-        if (bind_target(&binder, &select->targets[i], relation) != WEIR_OK) {
-            status = WEIR_ERROR;
+    struct weir_grouping grouping = {.input_count = relation->input_count,
+                                     .inputs = relation->inputs};
+    if (weir_sql_is_grouped(select)) {
+        // Without its keys every column would be one too many.
+        if (weir_sql_bind_keys(&binder, select, &grouping) != WEIR_OK) {
+            return WEIR_ERROR;
         }
+        binder.grouping = &grouping;
     }
-    return status;
+    if (bind_targets(&binder, select, relation) != WEIR_OK || status != WEIR_OK) {
+        return WEIR_ERROR;
+    }
+    return select->is_distinct ? weir_sql_bind_distinct(planner, select, relation) : WEIR_OK;
 }
 
 // Casts column `idx` of all branches to their common type.
@@ -414,7 +504,7 @@ static enum weir_status bind_union(struct weir_planner *planner,
         for (uint32_t j = 0; j < branches[0].column_count; j++) {
             branches[i].columns[j].name = branches[0].columns[j].name;
         }
-        status = materialize(planner, &branches[i], true);
+        status = weir_sql_materialize(planner, &branches[i], true);
         relation->inputs[i] = branches[i].inputs[0];
     }
     return status;

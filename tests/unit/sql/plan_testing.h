@@ -81,6 +81,79 @@ static inline void plan_check_sink(const struct weir_plan_node *node)
     assert_true(node->table->is_sink);
 }
 
+static inline void plan_check_keys(const struct weir_plan_node *node,
+                                   const struct weir_schema *input)
+{
+    for (uint32_t i = 0; i < node->key_column_count; i++) {
+        assert_true(node->key_columns[i] < input->column_count);
+    }
+    assert_null(node->table);
+}
+
+static inline void plan_check_aggregate(const struct weir_plan_node *node,
+                                        const struct weir_schema *input)
+{
+    uint32_t key_count = node->key_column_count;
+    assert_int_equal(node->schema.column_count, key_count + node->aggregate_count);
+    assert_int_equal(node->input_count, 1);
+    assert_int_equal(node->inputs[0]->kind, WEIR_PLAN_EXCHANGE);
+    assert_int_equal(node->inputs[0]->key_column_count, key_count);
+    for (uint32_t i = 0; i < key_count; i++) {
+        assert_int_equal(node->key_columns[i], node->inputs[0]->key_columns[i]);
+        assert_true(weir_type_equal(&node->schema.columns[i].type,
+                                    &input->columns[node->key_columns[i]].type));
+    }
+    for (uint32_t i = 0; i < node->aggregate_count; i++) {
+        const struct weir_aggregate *aggregate = &node->aggregates[i];
+        assert_int_equal(aggregate->arg_column < 0, aggregate->kind == WEIR_AGGREGATE_COUNT_ALL);
+        assert_true(aggregate->arg_column < (int32_t)input->column_count);
+        assert_true(aggregate->filter_column < (int32_t)input->column_count);
+        assert_true(
+            weir_type_equal(&aggregate->result_type, &node->schema.columns[key_count + i].type));
+        if (aggregate->filter_column >= 0) {
+            assert_int_equal(input->columns[aggregate->filter_column].type.kind, WEIR_TYPE_BOOLEAN);
+        }
+    }
+    assert_true(node->window_end_column < (int32_t)input->column_count);
+    if (node->window_end_column >= 0) {
+        assert_int_equal(input->columns[node->window_end_column].type.kind, WEIR_TYPE_TIMESTAMPTZ);
+        assert_false(node->inputs[0]->is_changing);
+    }
+    assert_int_equal(node->is_changing, node->window_end_column < 0);
+}
+
+static inline void plan_check_time(const struct weir_plan_node *node,
+                                   const struct weir_schema *input)
+{
+    assert_non_null(node->table);
+    assert_true(node->table->watermark_delay_us >= 0);
+    if (node->kind == WEIR_PLAN_WATERMARK) {
+        assert_int_equal(node->inputs[0]->kind, WEIR_PLAN_DERIVE);
+        assert_true(node->inputs[0]->is_event_time_needed);
+        assert_ptr_equal(node->inputs[0]->table, node->table);
+        plan_check_same_schema(node, &node->schema, input);
+        return;
+    }
+    assert_true(node->window.size_us > 0);
+    assert_int_equal(node->schema.column_count, input->column_count + 2);
+    for (uint32_t i = 0; i < 2; i++) {
+        assert_int_equal(node->schema.columns[input->column_count + i].type.kind,
+                         WEIR_TYPE_TIMESTAMPTZ);
+    }
+}
+
+static inline void plan_check_changes(const struct weir_plan_node *node)
+{
+    bool is_changing = node->kind == WEIR_PLAN_NORMALIZE ||
+                       (node->kind == WEIR_PLAN_SOURCE && node->table->is_keyed);
+    for (uint32_t i = 0; i < node->input_count; i++) {
+        is_changing |= node->inputs[i]->is_changing;
+    }
+    if (node->kind != WEIR_PLAN_AGGREGATE) {
+        assert_int_equal(node->is_changing, is_changing);
+    }
+}
+
 static inline void plan_check_node(const struct weir_plan *plan, const struct weir_plan_node *node)
 {
     const struct weir_schema *input = node->input_count == 0 ? NULL : &node->inputs[0]->schema;
@@ -98,6 +171,7 @@ static inline void plan_check_node(const struct weir_plan *plan, const struct we
                                         &node->schema.columns[passed_count + i].type));
         }
     }
+    plan_check_changes(node);
     switch (node->kind) {
     case WEIR_PLAN_SOURCE:
         assert_int_equal(node->expr_count, 0);
@@ -117,6 +191,19 @@ static inline void plan_check_node(const struct weir_plan *plan, const struct we
     case WEIR_PLAN_SINK:
         plan_check_same_schema(node, &node->schema, input);
         plan_check_sink(node);
+        assert_true(node->table->is_keyed || !node->is_changing);
+        return;
+    case WEIR_PLAN_WATERMARK:
+    case WEIR_PLAN_TUMBLE:
+        plan_check_time(node, input);
+        return;
+    case WEIR_PLAN_EXCHANGE:
+    case WEIR_PLAN_NORMALIZE:
+        plan_check_keys(node, input);
+        plan_check_same_schema(node, &node->schema, input);
+        return;
+    case WEIR_PLAN_AGGREGATE:
+        plan_check_aggregate(node, input);
         return;
     }
 }

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// The nodes of grouped queries and of SELECT DISTINCT (planner.h): which window they are of, what
+// may be kept, the expressions put over the rows of the groups.
+#include "runtime/base/assert.h"
+#include "sql/planner.h"
+
+static enum weir_time_kind time_of(uint32_t input_count, struct weir_graph_node *const *inputs,
+                                   int32_t column_idx)
+{
+    enum weir_time_kind kind = WEIR_TIME_NONE;
+    for (uint32_t i = 0; i < input_count && column_idx >= 0; i++) {
+        struct weir_catalog_table *table;
+        enum weir_time_kind more = weir_graph_time_of(inputs[i], (uint32_t)column_idx, &table);
+        if (i != 0 && more != kind) {
+            return WEIR_TIME_NONE;
+        }
+        kind = more;
+    }
+    return kind;
+}
+
+// Sets group->window_end where a key is the start or the end of a window. The end may have to come
+// along as one more argument.
+static enum weir_status find_window(struct weir_planner *planner, uint32_t input_count,
+                                    struct weir_graph_node *const *inputs, int32_t offset,
+                                    struct weir_graph_group *group)
+{
+    bool is_windowed = false;
+    group->window_end = -1;
+    for (uint32_t i = 0; i < group->key_count; i++) {
+        enum weir_time_kind kind =
+            time_of(input_count, inputs, weir_expr_column_idx(group->keys[i]));
+        is_windowed |= kind == WEIR_TIME_WINDOW_START || kind == WEIR_TIME_WINDOW_END;
+        if (kind == WEIR_TIME_WINDOW_END) {
+            group->window_end = (int32_t)i;
+        }
+    }
+    const struct weir_schema *schema = &inputs[0]->schema;
+    for (uint32_t i = 0; is_windowed && group->window_end < 0 && i < schema->column_count; i++) {
+        if (time_of(input_count, inputs, (int32_t)i) == WEIR_TIME_WINDOW_END) {
+            struct weir_expr *end = weir_expr_column(planner->arena, i, schema->columns[i].name,
+                                                     &schema->columns[i].type);
+            uint32_t idx = weir_sql_add_expr(planner->arena, &group->args, &group->arg_count, end);
+            group->window_end = (int32_t)(group->key_count + idx);
+        }
+    }
+    if (is_windowed && group->window_end < 0) {
+        return weir_fault_add(&planner->faults, offset,
+                              "let the subquery in FROM pass window_end on, too",
+                              "a GROUP BY with window_start needs the window_end of that window");
+    }
+    return WEIR_OK;
+}
+
+static enum weir_status check_ttl(struct weir_planner *planner, int32_t offset,
+                                  const struct weir_graph_group *group, const char *what)
+{
+    bool is_limited = planner->state_ttl_us >= 0 && planner->state_ttl_us != INT64_MAX;
+    if (is_limited && group->window_end < 0) {
+        return weir_fault_add(&planner->faults, offset,
+                              "SET weir.state_ttl = 'infinity' before it, or group by a window",
+                              "not supported yet: weir.state_ttl with %s", what);
+    }
+    return WEIR_OK;
+}
+
+struct remap {
+    const struct weir_grouping *grouping;
+    const struct weir_schema *schema; // of the AGGREGATE
+};
+
+static struct weir_expr *put_over_group(struct weir_arena *arena, const struct weir_expr *node,
+                                        void *context)
+{
+    const struct remap *remap = context;
+    const struct weir_grouping *grouping = remap->grouping;
+    uint32_t first = grouping->inputs[0]->schema.column_count;
+    int32_t column_idx = weir_expr_column_idx(node);
+    int32_t idx = column_idx >= (int32_t)first
+                      ? column_idx - (int32_t)first + (int32_t)grouping->key_count
+                      : weir_grouping_find_key(grouping, node);
+    WEIR_ASSERT(idx >= 0 || column_idx < 0);
+    return idx < 0 ? NULL
+                   : weir_expr_column(arena, (uint32_t)idx, remap->schema->columns[idx].name,
+                                      &remap->schema->columns[idx].type);
+}
+
+static void set_input(struct weir_planner *planner, struct weir_relation *relation,
+                      struct weir_graph_node *node)
+{
+    relation->input_count = 1;
+    relation->inputs = weir_arena_alloc(planner->arena, sizeof(struct weir_graph_node *));
+    relation->inputs[0] = node;
+}
+
+enum weir_status weir_sql_finish_group(struct weir_binder *binder,
+                                       const struct weir_ast_select *select,
+                                       struct weir_expr *having, struct weir_relation *relation)
+{
+    struct weir_planner *planner = binder->planner;
+    struct weir_grouping *grouping = binder->grouping;
+    int32_t offset = select->key_count != 0 ? select->keys[0]->offset : select->offset;
+    struct weir_graph_group group = {
+        .key_count = grouping->key_count,
+        .keys = grouping->keys,
+        .aggregate_count = grouping->aggregate_count,
+        .aggregates = grouping->aggregates,
+        .aggregate_names = grouping->aggregate_names,
+        .arg_count = grouping->arg_count,
+        .args = grouping->args,
+    };
+    if (find_window(planner, grouping->input_count, grouping->inputs, offset, &group) != WEIR_OK ||
+        check_ttl(planner, offset, &group, "GROUP BY") != WEIR_OK) {
+        return WEIR_ERROR;
+    }
+    struct weir_graph_node *node =
+        weir_graph_add_group(&planner->graph, grouping->input_count, grouping->inputs, &group);
+    struct remap remap = {.grouping = grouping, .schema = &node->schema};
+    for (uint32_t i = 0; i < relation->column_count; i++) {
+        relation->columns[i].expr =
+            weir_expr_remap(planner->arena, relation->columns[i].expr, put_over_group, &remap);
+    }
+    if (having != NULL) {
+        having = weir_expr_remap(planner->arena, having, put_over_group, &remap);
+        node = weir_graph_add_filter(&planner->graph, 1, &node, having);
+    }
+    set_input(planner, relation, node);
+    return WEIR_OK;
+}
+
+// --- DISTINCT --------------------------------------------------------------------------------
+
+// All keys of the result are among the columns: no two rows are equal.
+static bool is_distinct_already(const struct weir_relation *relation)
+{
+    const struct weir_graph_node *input = relation->inputs[0];
+    const struct weir_graph_node *keyed =
+        relation->input_count == 1 ? weir_graph_keyed_by(input) : NULL;
+    for (uint32_t i = 0; keyed != NULL && i < keyed->key_count; i++) {
+        bool is_there = false;
+        for (uint32_t j = 0; j < relation->column_count; j++) {
+            int32_t idx = weir_expr_column_idx(relation->columns[j].expr);
+            is_there |= idx >= 0 && weir_graph_key_of(input, (uint32_t)idx) == (int32_t)i;
+        }
+        keyed = is_there ? keyed : NULL;
+    }
+    return keyed != NULL;
+}
+
+enum weir_status weir_sql_bind_distinct(struct weir_planner *planner,
+                                        const struct weir_ast_select *select,
+                                        struct weir_relation *relation)
+{
+    int32_t offset = select->distinct_offset;
+    struct weir_graph_group group = {0};
+    bool is_changing = false;
+    if (is_distinct_already(relation)) {
+        return WEIR_OK;
+    }
+    uint32_t *column_keys =
+        weir_arena_alloc(planner->arena, relation->column_count * sizeof(*column_keys));
+    for (uint32_t i = 0; i < relation->column_count; i++) {
+        struct weir_expr *expr = relation->columns[i].expr;
+        if (weir_sql_as_text(planner, relation->offsets[i], &expr) != WEIR_OK) {
+            return WEIR_ERROR;
+        }
+        column_keys[i] = weir_sql_add_expr(planner->arena, &group.keys, &group.key_count, expr);
+    }
+    if (find_window(planner, relation->input_count, relation->inputs, offset, &group) != WEIR_OK ||
+        check_ttl(planner, offset, &group, "SELECT DISTINCT") != WEIR_OK) {
+        return WEIR_ERROR;
+    }
+    for (uint32_t i = 0; i < relation->input_count; i++) {
+        is_changing |= relation->inputs[i]->is_changing;
+    }
+    if (group.window_end < 0 && !is_changing && planner->state_ttl_us < 0) {
+        return weir_fault_add(
+            &planner->faults, offset,
+            "choose: window_start or window_end of a window (FROM tumble(…)) in the SELECT, a time "
+            "range, or on purpose SET weir.state_ttl = 'infinity'",
+            "SELECT DISTINCT over a stream without end would keep every row for ever");
+    }
+    struct weir_graph_node *node =
+        weir_graph_add_group(&planner->graph, relation->input_count, relation->inputs, &group);
+    for (uint32_t i = 0; i < relation->column_count; i++) {
+        uint32_t idx = column_keys[i];
+        relation->columns[i].expr = weir_expr_column(
+            planner->arena, idx, node->schema.columns[idx].name, &node->schema.columns[idx].type);
+    }
+    set_input(planner, relation, node);
+    return WEIR_OK;
+}
