@@ -28,7 +28,6 @@ struct recovery {
     struct weir_found found;
     struct weir_found_partition *found_partitions; // of out->starts
     struct weir_recovery decision;
-    struct weir_partition_decision *partition_decisions;
     struct weir_manifest start_manifest; // of a fresh start
 };
 
@@ -60,19 +59,45 @@ static void list_partitions(struct recovery *recovery)
             out->starts[out->start_count++] =
                 (struct weir_start){.table = table, .partition.partition = (int32_t)p};
             if (!is_known) {
-                recovery->topic_partitions[out->partition_count] = (struct weir_topic_partition){
-                    .topic = topic->name, .partition = (int32_t)p};
-                out->partitions[out->partition_count++] =
-                    (struct weir_commit_partition){.topic = topic->name,
-                                                   .partition = (int32_t)p,
-                                                   .topic_id = topic->topic_id};
+                recovery->topic_partitions[out->partition_count] =
+                    (struct weir_topic_partition){.topic = topic->name, .partition = (int32_t)p};
+                out->partitions[out->partition_count++] = (struct weir_commit_partition){
+                    .topic = topic->name, .partition = (int32_t)p, .topic_id = topic->topic_id};
             }
         }
     }
 }
 
-static uint32_t partition_idx(const struct recovery *recovery, const char *topic,
-                              int32_t partition)
+// What is known before anything is asked: whose checkpoints may be gone on from.
+static void begin_found(struct recovery *recovery)
+{
+    const struct weir_config *config = recovery->context->config;
+    const struct weir_recovered *out = recovery->out;
+    recovery->found_partitions = weir_arena_alloc_zero(
+        recovery->arena, out->start_count * sizeof *recovery->found_partitions);
+    for (uint32_t i = 0; i < out->start_count; i++) {
+        const struct weir_table *table = out->starts[i].table;
+        const struct weir_topic *topic = weir_topics_find(&out->topics, table->topic);
+        recovery->found_partitions[i] = (struct weir_found_partition){
+            .table = table->name,
+            .topic = topic->name,
+            .partition = out->starts[i].partition.partition,
+            .can_skip_missing = table->on_missing == WEIR_ON_MISSING_CONTINUE,
+            .topic_id = topic->topic_id,
+        };
+    }
+    recovery->found = (struct weir_found){
+        .job_id = config->job_id,
+        .instance_id = (int32_t)config->instance_id,
+        .cluster_id = out->cluster_id,
+        .store_path = weir_store_path(recovery->context->store),
+        .restore = config->restore_text,
+        .partition_count = out->start_count,
+        .partitions = recovery->found_partitions,
+    };
+}
+
+static uint32_t partition_idx(const struct recovery *recovery, const char *topic, int32_t partition)
 {
     for (uint32_t i = 0; i < recovery->out->partition_count; i++) {
         if (recovery->out->partitions[i].partition == partition &&
@@ -156,23 +181,54 @@ static enum weir_status look(struct recovery *recovery, const struct weir_pointe
     return check_owner(recovery, *pointer, error);
 }
 
-// A checkpoint that this store does not have: nothing that we could go on from, so the owner stays.
-static enum weir_status check_is_here(struct recovery *recovery, const struct weir_pointer *pointer,
+// The manifest that the pointer names; without a pointer the newest of the store that can be read.
+static bool read_newest(struct recovery *recovery, const struct weir_pointer *pointer,
+                        struct weir_manifest *manifest, bool *is_missing)
+{
+    struct weir_store *store = recovery->context->store;
+    struct weir_error error; // what is damaged is for the decision to say
+    *is_missing = false;
+    if (pointer != NULL) {
+        return weir_store_read_manifest(store, pointer->number, &pointer->manifest_attempt,
+                                        recovery->arena, manifest, is_missing, &error) == WEIR_OK;
+    }
+    struct weir_store_entry *entries;
+    uint32_t count = 0;
+    if (weir_store_list(store, recovery->arena, &entries, &count, &error) != WEIR_OK) {
+        return false;
+    }
+    for (uint32_t i = count; i > 0; i--) {
+        bool is_gone;
+        if (weir_store_read_manifest(store, entries[i - 1].number, &entries[i - 1].attempt,
+                                     recovery->arena, manifest, &is_gone, &error) == WEIR_OK) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Nothing that we could go on from, so the owner stays: the pointer names a checkpoint that this
+// store does not have, or the store's checkpoints are of another job or cluster.
+static enum weir_status check_is_ours(struct recovery *recovery, const struct weir_pointer *pointer,
                                       struct weir_error *error)
 {
     struct weir_manifest manifest;
-    bool is_missing = false;
-    if (pointer == NULL || recovery->context->config->restore_kind == WEIR_RESTORE_DISCARD ||
-        weir_store_read_manifest(recovery->context->store, pointer->number,
-                                 &pointer->manifest_attempt, recovery->arena, &manifest,
-                                 &is_missing, error) == WEIR_OK ||
-        !is_missing) {
-        return WEIR_OK; // what is damaged is for the decision to say
+    bool is_missing;
+    if (recovery->context->config->restore_kind == WEIR_RESTORE_DISCARD) {
+        return WEIR_OK;
+    }
+    if (read_newest(recovery, pointer, &manifest, &is_missing)) {
+        return weir_recovery_check_identity(&recovery->found, &manifest, &recovery->decision,
+                                            error);
+    }
+    if (!is_missing) {
+        return WEIR_OK;
     }
     // A checkpoint that was pending when we looked may have been replaced by its successor.
     return weir_error_set(
         error, WEIR_DOMAIN_STORE, WEIR_ACTION_REFUSE,
-        "group \"%s\" points at checkpoint %" PRId64 " of attempt %s, which is not in %s; whoever runs "
+        "group \"%s\" points at checkpoint %" PRId64
+        " of attempt %s, which is not in %s; whoever runs "
         "the job was left alone. Mount the volume (WEIR_CHECKPOINT_DIR) that the job ran with; to "
         "start anew on purpose, with empty state and from WEIR_START, set "
         "WEIR_RESTORE=discard:<word>",
@@ -194,9 +250,8 @@ static enum weir_status find_manifests(struct recovery *recovery, struct weir_er
         struct weir_manifest *manifest = weir_arena_alloc_zero(recovery->arena, sizeof *manifest);
         struct weir_error broken;
         bool is_missing;
-        manifests[i] = (struct weir_found_manifest){.number = entries[i].number,
-                                                    .attempt = entries[i].attempt,
-                                                    .manifest = manifest};
+        manifests[i] = (struct weir_found_manifest){
+            .number = entries[i].number, .attempt = entries[i].attempt, .manifest = manifest};
         if (weir_store_read_manifest(store, entries[i].number, &entries[i].attempt, recovery->arena,
                                      manifest, &is_missing, &broken) != WEIR_OK) {
             manifests[i].state = WEIR_MANIFEST_BROKEN;
@@ -223,8 +278,7 @@ static enum weir_status compare_last_record(struct recovery *recovery,
         return WEIR_OK;
     }
     struct weir_kafka *kafka = recovery->context->kafka;
-    struct weir_topic_partition at = {.topic = partition->topic,
-                                      .partition = partition->partition};
+    struct weir_topic_partition at = {.topic = partition->topic, .partition = partition->partition};
     bool is_found = false;
     int64_t timestamp_ms = 0;
     uint32_t crc32 = 0;
@@ -236,25 +290,29 @@ static enum weir_status compare_last_record(struct recovery *recovery,
         }
     }
     if (is_found) {
-        partition->last_record = timestamp_ms == position->entry.last_timestamp_ms &&
-                                         crc32 == position->entry.last_crc32
-                                     ? WEIR_LAST_RECORD_SAME
-                                     : WEIR_LAST_RECORD_DIFFERENT;
+        partition->last_record =
+            timestamp_ms == position->entry.last_timestamp_ms && crc32 == position->entry.last_crc32
+                ? WEIR_LAST_RECORD_SAME
+                : WEIR_LAST_RECORD_DIFFERENT;
     }
     return WEIR_OK;
 }
 
-static const struct weir_manifest *pointed_manifest(const struct recovery *recovery,
-                                                    const struct weir_pointer *pointer)
+// Whose last records are compared: the manifest that the pointer names; without a pointer the
+// newest.
+static const struct weir_manifest *manifest_to_compare(const struct recovery *recovery,
+                                                       const struct weir_pointer *pointer)
 {
-    for (uint32_t i = 0; pointer != NULL && i < recovery->found.manifest_count; i++) {
+    const struct weir_manifest *newest = NULL;
+    for (uint32_t i = 0; i < recovery->found.manifest_count; i++) {
         const struct weir_found_manifest *found = &recovery->found.manifests[i];
-        if (found->number == pointer->number &&
+        if (pointer != NULL && found->number == pointer->number &&
             weir_attempt_equal(&found->attempt, &pointer->manifest_attempt)) {
             return found->manifest;
         }
+        newest = found->manifest != NULL ? found->manifest : newest;
     }
-    return NULL;
+    return pointer == NULL ? newest : NULL;
 }
 
 static enum weir_status read_found(struct recovery *recovery, struct weir_error *error)
@@ -269,31 +327,19 @@ static enum weir_status read_found(struct recovery *recovery, struct weir_error 
         return WEIR_ERROR;
     }
     const struct weir_recovered *out = recovery->out;
-    recovery->found_partitions =
-        weir_arena_alloc_zero(recovery->arena, out->start_count * sizeof *recovery->found_partitions);
-    recovery->found.partitions = recovery->found_partitions;
-    recovery->found.partition_count = out->start_count;
     for (uint32_t i = 0; i < out->start_count; i++) {
-        const struct weir_start *start = &out->starts[i];
-        uint32_t idx = partition_idx(recovery, start->table->topic, start->partition.partition);
         struct weir_found_partition *partition = &recovery->found_partitions[i];
-        *partition = (struct weir_found_partition){
-            .table = start->table->name,
-            .topic = out->partitions[idx].topic,
-            .partition = start->partition.partition,
-            .can_skip_missing = start->table->on_missing == WEIR_ON_MISSING_CONTINUE,
-            .committed_offset = committed[idx].offset,
-            .low_offset = low[idx],
-            .high_offset = high[idx],
-            .topic_id = out->partitions[idx].topic_id,
-        };
+        uint32_t idx = partition_idx(recovery, partition->topic, partition->partition);
+        partition->committed_offset = committed[idx].offset;
+        partition->low_offset = low[idx];
+        partition->high_offset = high[idx];
         partition->pointer_state = weir_pointer_parse(&committed[idx], &partition->pointer);
     }
     const struct weir_pointer *pointer = weir_pointer_greatest(&recovery->found);
     if (check_owner(recovery, pointer, error) != WEIR_OK) {
         return WEIR_ERROR;
     }
-    const struct weir_manifest *manifest = pointed_manifest(recovery, pointer);
+    const struct weir_manifest *manifest = manifest_to_compare(recovery, pointer);
     for (uint32_t i = 0; manifest != NULL && i < out->start_count; i++) {
         if (compare_last_record(recovery, &recovery->found_partitions[i], manifest, error) !=
             WEIR_OK) {
@@ -303,129 +349,25 @@ static enum weir_status read_found(struct recovery *recovery, struct weir_error 
     return WEIR_OK;
 }
 
-// Where a table without position begins, by its own `start` or WEIR_START.
-static enum weir_status resolve_position(struct recovery *recovery, struct weir_position position,
-                                         const struct weir_start *start, int64_t *offset,
-                                         struct weir_error *error)
-{
-    enum weir_offset_query query = WEIR_OFFSET_EARLIEST;
-    switch (position.kind) {
-    case WEIR_POSITION_DEFAULT:
-    case WEIR_POSITION_EARLIEST:
-        break;
-    case WEIR_POSITION_LATEST:
-        query = WEIR_OFFSET_STABLE;
-        break;
-    case WEIR_POSITION_TIMESTAMP:
-        query = WEIR_OFFSET_TIMESTAMP;
-        break;
-    }
-    struct weir_kafka *kafka = recovery->context->kafka;
-    struct weir_topic_partition at = {.topic = start->table->topic,
-                                      .partition = start->partition.partition};
-    while (kafka->ops->offsets(kafka, query, position.timestamp_ms, 1, &at, offset,
-                               WEIR_CALL_TIMEOUT_MS, error) != WEIR_OK) {
-        if (!weir_retry_again(&recovery->retry, error)) {
-            return weir_error_context(error, "where to begin in topic %s", at.topic);
-        }
-    }
-    return WEIR_OK;
-}
-
-static struct weir_position start_of(const struct recovery *recovery,
-                                     const struct weir_table *table)
-{
-    return table->start.kind != WEIR_POSITION_DEFAULT ? table->start
-                                                      : recovery->context->config->start;
-}
-
-static enum weir_status resolve_start(struct recovery *recovery, uint32_t idx,
-                                      struct weir_error *error)
-{
-    struct weir_start *start = &recovery->out->starts[idx];
-    const struct weir_partition_decision *decision = &recovery->partition_decisions[idx];
-    start->partition.last_offset = -1;
-    start->partition.end_offset = -1;
-    enum weir_start_kind kind = recovery->decision.kind == WEIR_RECOVERY_FRESH
-                                    ? WEIR_START_TABLE
-                                    : decision->kind;
-    switch (kind) {
-    case WEIR_START_AT_OFFSET:
-        start->partition.offset = decision->offset;
-        start->partition.last_offset = decision->position->entry.last_offset;
-        start->partition.last_timestamp_ms = decision->position->entry.last_timestamp_ms;
-        start->partition.last_crc32 = decision->position->entry.last_crc32;
-        start->partition.end_offset = decision->position->entry.end_offset;
-        if (decision->missing_count > 0) {
-            weir_log(WEIR_LOG_WARN,
-                     "topic %s partition %" PRId32 ": %" PRId64
-                     " records before offset %" PRId64
-                     " were removed before they were read; going on without them (on_missing)",
-                     start->table->topic, start->partition.partition, decision->missing_count,
-                     decision->offset);
-        }
-        return WEIR_OK;
-    case WEIR_START_EARLIEST:
-        return resolve_position(recovery, (struct weir_position){.kind = WEIR_POSITION_EARLIEST},
-                                start, &start->partition.offset, error);
-    case WEIR_START_TABLE:
-        return resolve_position(recovery, start_of(recovery, start->table), start,
-                                &start->partition.offset, error);
-    }
-    WEIR_ASSERT(!"unreachable");
-}
-
-// The end of what a bounded source reads: kept from the checkpoint while that run is not over.
-static enum weir_status resolve_ends(struct recovery *recovery, struct weir_error *error)
-{
-    struct weir_recovered *out = recovery->out;
-    bool is_run_open = false;
-    for (uint32_t i = 0; i < out->start_count; i++) {
-        is_run_open = is_run_open ||
-                      out->starts[i].partition.offset < out->starts[i].partition.end_offset;
-    }
-    for (uint32_t i = 0; i < out->start_count; i++) {
-        struct weir_start *start = &out->starts[i];
-        struct weir_position end = start->table->end;
-        if (recovery->context->config->is_bounded && end.kind == WEIR_POSITION_DEFAULT) {
-            end.kind = WEIR_POSITION_LATEST;
-        }
-        if (end.kind == WEIR_POSITION_DEFAULT) {
-            start->partition.end_offset = -1;
-        } else if ((!is_run_open || start->partition.end_offset < 0) &&
-                   resolve_position(recovery, end, start, &start->partition.end_offset, error) !=
-                       WEIR_OK) {
-            return WEIR_ERROR;
-        }
-    }
-    return WEIR_OK;
-}
-
 static enum weir_status decide(struct recovery *recovery, struct weir_error *error)
 {
-    const struct weir_config *config = recovery->context->config;
     struct weir_recovered *out = recovery->out;
-    recovery->found.job_id = config->job_id;
-    recovery->found.instance_id = (int32_t)config->instance_id;
-    recovery->found.cluster_id = out->cluster_id;
-    recovery->found.store_path = weir_store_path(recovery->context->store);
-    recovery->found.restore = config->restore_text;
-    recovery->partition_decisions = weir_arena_alloc_zero(
-        recovery->arena, out->start_count * sizeof *recovery->partition_decisions);
-    if (weir_recovery_decide(&recovery->found, &recovery->decision, recovery->partition_decisions,
-                             error) != WEIR_OK) {
+    struct weir_partition_decision *decisions =
+        weir_arena_alloc_zero(recovery->arena, out->start_count * sizeof *decisions);
+    if (weir_recovery_decide(&recovery->found, &recovery->decision, decisions, error) != WEIR_OK) {
         return WEIR_ERROR;
     }
     out->number = recovery->decision.number;
-    for (uint32_t i = 0; i < out->start_count; i++) {
-        if (resolve_start(recovery, i, error) != WEIR_OK) {
-            return WEIR_ERROR;
-        }
-    }
-    return resolve_ends(recovery, error);
+    return weir_starts_resolve(&(struct weir_starts_question){.kafka = recovery->context->kafka,
+                                                              .config = recovery->context->config,
+                                                              .retry = &recovery->retry,
+                                                              .decision = &recovery->decision,
+                                                              .partition_decisions = decisions},
+                               out->start_count, out->starts, error);
 }
 
-// A fresh start is a checkpoint like any other: a crash in its first epoch begins at the same place.
+// A fresh start is a checkpoint like any other: a crash in its first epoch begins at the same
+// place.
 static enum weir_status write_start_manifest(struct recovery *recovery, struct weir_error *error)
 {
     const struct weir_config *config = recovery->context->config;
@@ -440,7 +382,8 @@ static enum weir_status write_start_manifest(struct recovery *recovery, struct w
                       .partition = start->partition.partition,
                       .offset = start->partition.offset,
                       .end_offset = start->partition.end_offset,
-                      .last_offset = -1},
+                      .last_offset = -1,
+                      .event_time_us = INT64_MIN},
             .topic_id = weir_topics_find(&out->topics, start->table->topic)->topic_id,
         };
     }
@@ -545,6 +488,7 @@ static enum weir_status begin(struct recovery *recovery, struct weir_job_context
         return WEIR_ERROR;
     }
     list_partitions(recovery);
+    begin_found(recovery);
     return WEIR_OK;
 }
 
@@ -569,7 +513,7 @@ enum weir_status weir_recover(struct weir_job_context *context, struct weir_aren
     const struct weir_pointer *pointer = NULL;
     if (begin(&recovery, context, arena, recovered, error) != WEIR_OK ||
         look(&recovery, &pointer, error) != WEIR_OK ||
-        check_is_here(&recovery, pointer, error) != WEIR_OK) {
+        check_is_ours(&recovery, pointer, error) != WEIR_OK) {
         return WEIR_ERROR;
     }
     recovered->attempt = weir_owner_begin(&context->owner);

@@ -6,11 +6,10 @@
 
 #include "app/config.h"
 #include "app/owner.h"
-#include "app/retry.h"
+#include "app/starts.h"
 #include "app/topics.h"
 #include "kafka/committer.h"
 #include "kafka/handles.h"
-#include "kafka/source.h"
 
 // What stays the same through all recoveries of a process.
 struct weir_job_context {
@@ -21,12 +20,6 @@ struct weir_job_context {
     const struct weir_clock *clock;
     const volatile int *stop_requests;
     struct weir_owner owner;
-};
-
-// Where reading goes on, one for each partition of each source table.
-struct weir_start {
-    const struct weir_table *table;
-    struct weir_source_partition partition;
 };
 
 struct weir_recovered {

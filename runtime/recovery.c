@@ -6,7 +6,8 @@
 #include <inttypes.h>
 
 #define DISCARD_HINT                                                                               \
-    "to start anew on purpose, with empty state and from WEIR_START, set WEIR_RESTORE=discard:<word>"
+    "to start anew on purpose, with empty state and from WEIR_START, set "                         \
+    "WEIR_RESTORE=discard:<word>"
 
 const char *weir_recovery_refusal_name(enum weir_recovery_refusal refusal)
 {
@@ -102,9 +103,8 @@ int64_t weir_manifest_committed_offset(const struct weir_manifest *manifest, con
     return least;
 }
 
-static const struct weir_found_manifest *find_manifest(const struct weir_found *found,
-                                                       int64_t number,
-                                                       const struct weir_attempt *attempt)
+static const struct weir_found_manifest *
+find_manifest(const struct weir_found *found, int64_t number, const struct weir_attempt *attempt)
 {
     for (uint32_t i = 0; i < found->manifest_count; i++) {
         if (found->manifests[i].number == number &&
@@ -132,10 +132,10 @@ enum weir_status weir_recovery_check_identity(const struct weir_found *found,
 {
     if (strcmp(manifest->cluster_id, found->cluster_id) != 0) {
         return refuse(recovery, WEIR_REFUSAL_OTHER_CLUSTER, error,
-                      "checkpoint %" PRId64 " in %s was made on Kafka cluster %s, the brokers given "
+                      "checkpoint %" PRId64
+                      " in %s was made on Kafka cluster %s, the brokers given "
                       "are cluster %s: check WEIR_KAFKA_BOOTSTRAP_SERVERS and WEIR_JOB_ID",
-                      manifest->number, found->store_path, manifest->cluster_id,
-                      found->cluster_id);
+                      manifest->number, found->store_path, manifest->cluster_id, found->cluster_id);
     }
     for (uint32_t i = 0; i < manifest->position_count; i++) {
         if (has_topic(found, manifest->positions[i].entry.topic)) {
@@ -168,13 +168,36 @@ static enum weir_status check_topic(const struct weir_found_partition *partition
                       position->entry.offset);
     }
     if (is_other_id || partition->last_record == WEIR_LAST_RECORD_DIFFERENT) {
-        return refuse(recovery, WEIR_REFUSAL_TOPIC_ANEW, error,
-                      "topic %s partition %" PRId32 ": %s differs from the one that was read before "
-                      "position %" PRId64 ": the topic was created anew and the position belongs to "
-                      "the old one; " DISCARD_HINT,
-                      partition->topic, partition->partition,
-                      is_other_id ? "its topic id" : "the last record",
-                      position->entry.offset);
+        return refuse(
+            recovery, WEIR_REFUSAL_TOPIC_ANEW, error,
+            "topic %s partition %" PRId32 ": %s differs from the one that was read before "
+            "position %" PRId64 ": the topic was created anew and the position belongs to "
+            "the old one; " DISCARD_HINT,
+            partition->topic, partition->partition,
+            is_other_id ? "its topic id" : "the last record", position->entry.offset);
+    }
+    return WEIR_OK;
+}
+
+// Every partition that the manifest knows for a topic of the job must still be there.
+static enum weir_status check_none_gone(const struct weir_found *found,
+                                        const struct weir_manifest *manifest,
+                                        struct weir_recovery *recovery, struct weir_error *error)
+{
+    for (uint32_t i = 0; i < manifest->position_count; i++) {
+        const struct weir_position_entry *entry = &manifest->positions[i].entry;
+        bool is_there = !has_topic(found, entry->topic);
+        for (uint32_t j = 0; !is_there && j < found->partition_count; j++) {
+            is_there = found->partitions[j].partition == entry->partition &&
+                       strcmp(found->partitions[j].topic, entry->topic) == 0;
+        }
+        if (!is_there) {
+            return refuse(recovery, WEIR_REFUSAL_PARTITION_GONE, error,
+                          "checkpoint %" PRId64 " knows topic %s partition %" PRId32
+                          ", which is no longer there: the topic was created anew with fewer "
+                          "partitions; " DISCARD_HINT,
+                          manifest->number, entry->topic, entry->partition);
+        }
     }
     return WEIR_OK;
 }
@@ -187,8 +210,8 @@ static const struct weir_found_manifest *newest_intact(const struct weir_found *
     *greatest_number = -1;
     for (uint32_t i = 0; i < found->manifest_count; i++) { // by number, then time
         const struct weir_found_manifest *manifest = &found->manifests[i];
-        *greatest_number = manifest->number > *greatest_number ? manifest->number
-                                                               : *greatest_number;
+        *greatest_number =
+            manifest->number > *greatest_number ? manifest->number : *greatest_number;
         newest = manifest->state == WEIR_MANIFEST_INTACT ? manifest : newest;
     }
     return newest;
@@ -200,6 +223,9 @@ static enum weir_status refuse_lost_pointer(const struct weir_found *found, int6
                                             struct weir_recovery *recovery,
                                             struct weir_error *error)
 {
+    if (manifest != NULL && check_none_gone(found, manifest, recovery, error) != WEIR_OK) {
+        return WEIR_ERROR;
+    }
     for (uint32_t i = 0; manifest != NULL && i < found->partition_count; i++) {
         const struct weir_found_partition *partition = &found->partitions[i];
         const struct weir_manifest_position *position = weir_manifest_find_position(
@@ -209,12 +235,12 @@ static enum weir_status refuse_lost_pointer(const struct weir_found *found, int6
             return WEIR_ERROR;
         }
     }
-    return refuse(recovery, WEIR_REFUSAL_POINTER_LOST, error,
-                  "the checkpoint store %s holds checkpoint %" PRId64
-                  ", but consumer group \"%s\" has no committed offsets: they have expired "
-                  "(offsets.retention.minutes) or were deleted, with their topics or by hand; "
-                  DISCARD_HINT,
-                  found->store_path, number, found->job_id);
+    return refuse(
+        recovery, WEIR_REFUSAL_POINTER_LOST, error,
+        "the checkpoint store %s holds checkpoint %" PRId64
+        ", but consumer group \"%s\" has no committed offsets: they have expired "
+        "(offsets.retention.minutes) or were deleted, with their topics or by hand; " DISCARD_HINT,
+        found->store_path, number, found->job_id);
 }
 
 // Nothing was ever committed, as far as Kafka knows.
@@ -229,8 +255,8 @@ static enum weir_status decide_without_pointer(const struct weir_found *found,
         return WEIR_ERROR;
     }
     if (greatest_number > 0) {
-        return refuse_lost_pointer(found, greatest_number,
-                                   newest != NULL ? newest->manifest : NULL, recovery, error);
+        return refuse_lost_pointer(found, greatest_number, newest != NULL ? newest->manifest : NULL,
+                                   recovery, error);
     }
     recovery->number = 0;
     if (newest == NULL) {
@@ -243,15 +269,13 @@ static enum weir_status decide_without_pointer(const struct weir_found *found,
     return WEIR_OK;
 }
 
-static enum weir_status decide_known(const struct weir_found *found,
-                                     const struct weir_found_partition *partition,
-                                     const struct weir_manifest_position *position,
-                                     struct weir_recovery *recovery,
-                                     struct weir_partition_decision *decision,
-                                     struct weir_error *error)
+static enum weir_status
+decide_known(const struct weir_found *found, const struct weir_found_partition *partition,
+             const struct weir_manifest_position *position, struct weir_recovery *recovery,
+             struct weir_partition_decision *decision, struct weir_error *error)
 {
-    int64_t wanted = weir_manifest_committed_offset(recovery->manifest, partition->topic,
-                                                    partition->partition);
+    int64_t wanted =
+        weir_manifest_committed_offset(recovery->manifest, partition->topic, partition->partition);
     bool was_claimed = weir_pointer_greatest(found) != NULL;
     if (partition->pointer_state == WEIR_POINTER_ABSENT && was_claimed) {
         return refuse(recovery, WEIR_REFUSAL_PARTITION_POINTER_LOST, error,
@@ -261,8 +285,7 @@ static enum weir_status decide_known(const struct weir_found *found,
                       recovery->number, partition->topic, partition->partition, wanted,
                       found->job_id);
     }
-    if (partition->pointer_state == WEIR_POINTER_PRESENT &&
-        partition->committed_offset != wanted) {
+    if (partition->pointer_state == WEIR_POINTER_PRESENT && partition->committed_offset != wanted) {
         return refuse(recovery, WEIR_REFUSAL_POSITION_DIFFERS, error,
                       "topic %s partition %" PRId32 ": group \"%s\" has committed offset %" PRId64
                       ", checkpoint %" PRId64 " is at %" PRId64
@@ -289,28 +312,6 @@ static enum weir_status decide_known(const struct weir_found *found,
     if (missing_count > 0) {
         decision->offset = partition->low_offset;
         decision->missing_count = missing_count;
-    }
-    return WEIR_OK;
-}
-
-// Every partition that the manifest knows for a topic of the job must still be there.
-static enum weir_status check_none_gone(const struct weir_found *found,
-                                        struct weir_recovery *recovery, struct weir_error *error)
-{
-    for (uint32_t i = 0; i < recovery->manifest->position_count; i++) {
-        const struct weir_position_entry *entry = &recovery->manifest->positions[i].entry;
-        bool is_there = !has_topic(found, entry->topic);
-        for (uint32_t j = 0; !is_there && j < found->partition_count; j++) {
-            is_there = found->partitions[j].partition == entry->partition &&
-                       strcmp(found->partitions[j].topic, entry->topic) == 0;
-        }
-        if (!is_there) {
-            return refuse(recovery, WEIR_REFUSAL_PARTITION_GONE, error,
-                          "checkpoint %" PRId64 " knows topic %s partition %" PRId32
-                          ", which is no longer there: the topic was created anew with fewer "
-                          "partitions; " DISCARD_HINT,
-                          recovery->number, entry->topic, entry->partition);
-        }
     }
     return WEIR_OK;
 }
@@ -371,7 +372,7 @@ static enum weir_status decide_partitions(const struct weir_found *found,
             return WEIR_ERROR;
         }
     }
-    return check_none_gone(found, recovery, error);
+    return check_none_gone(found, recovery->manifest, recovery, error);
 }
 
 // The manifest that the pointer names, intact.
@@ -384,12 +385,11 @@ static enum weir_status find_pointed(const struct weir_found *found,
     recovery->number = pointer->number;
     recovery->attempt = pointer->manifest_attempt;
     if (pointed == NULL) {
-        return refuse(recovery, WEIR_REFUSAL_MANIFEST_MISSING, error,
-                      "group \"%s\" points at checkpoint %" PRId64 " of attempt %s, which is not in "
-                      "%s: mount the volume (WEIR_CHECKPOINT_DIR) that the job ran with; "
-                      DISCARD_HINT,
-                      found->job_id, pointer->number, pointer->manifest_attempt.text,
-                      found->store_path);
+        return refuse(
+            recovery, WEIR_REFUSAL_MANIFEST_MISSING, error,
+            "group \"%s\" points at checkpoint %" PRId64 " of attempt %s, which is not in "
+            "%s: mount the volume (WEIR_CHECKPOINT_DIR) that the job ran with; " DISCARD_HINT,
+            found->job_id, pointer->number, pointer->manifest_attempt.text, found->store_path);
     }
     if (pointed->state == WEIR_MANIFEST_BROKEN) {
         return refuse(recovery, WEIR_REFUSAL_MANIFEST_BROKEN, error,
@@ -410,8 +410,7 @@ static bool is_discard(const char *restore)
 static bool is_discard_due(const struct weir_found *found, const struct weir_pointer *pointer)
 {
     const struct weir_found_manifest *pointed =
-        pointer == NULL ? NULL
-                        : find_manifest(found, pointer->number, &pointer->manifest_attempt);
+        pointer == NULL ? NULL : find_manifest(found, pointer->number, &pointer->manifest_attempt);
     return is_discard(found->restore) &&
            (pointed == NULL || pointed->state == WEIR_MANIFEST_BROKEN ||
             strcmp(pointed->manifest->restore, found->restore) != 0);
@@ -442,18 +441,16 @@ enum weir_status weir_recovery_decide(const struct weir_found *found,
     }
     for (uint32_t i = 0; i < found->partition_count; i++) {
         if (found->partitions[i].pointer_state == WEIR_POINTER_FOREIGN) {
-            return refuse(recovery, WEIR_REFUSAL_OFFSETS_FOREIGN, error,
-                          "consumer group \"%s\" has a committed offset for topic %s partition "
-                          "%" PRId32 " that weir did not write: the group belongs to something else "
-                          "or its offsets were reset; choose another WEIR_JOB_ID, or "
-                          DISCARD_HINT,
-                          found->job_id, found->partitions[i].topic,
-                          found->partitions[i].partition);
+            return refuse(
+                recovery, WEIR_REFUSAL_OFFSETS_FOREIGN, error,
+                "consumer group \"%s\" has a committed offset for topic %s partition "
+                "%" PRId32 " that weir did not write: the group belongs to something else "
+                "or its offsets were reset; choose another WEIR_JOB_ID, or " DISCARD_HINT,
+                found->job_id, found->partitions[i].topic, found->partitions[i].partition);
         }
     }
-    enum weir_status status = pointer == NULL
-                                  ? decide_without_pointer(found, recovery, error)
-                                  : find_pointed(found, pointer, recovery, error);
+    enum weir_status status = pointer == NULL ? decide_without_pointer(found, recovery, error)
+                                              : find_pointed(found, pointer, recovery, error);
     if (status != WEIR_OK || recovery->kind == WEIR_RECOVERY_FRESH) {
         return status;
     }

@@ -76,17 +76,17 @@ enum weir_recovery_kind {
 // Why it is refused (closed set).
 enum weir_recovery_refusal {
     WEIR_REFUSAL_NONE,
-    WEIR_REFUSAL_POINTER_LOST,      // later checkpoints, but no pointer
-    WEIR_REFUSAL_OFFSETS_FOREIGN,   // offsets that weir did not commit
-    WEIR_REFUSAL_MANIFEST_MISSING,  // the pointer names a checkpoint that is not here
+    WEIR_REFUSAL_POINTER_LOST,     // later checkpoints, but no pointer
+    WEIR_REFUSAL_OFFSETS_FOREIGN,  // offsets that weir did not commit
+    WEIR_REFUSAL_MANIFEST_MISSING, // the pointer names a checkpoint that is not here
     WEIR_REFUSAL_MANIFEST_BROKEN,
     WEIR_REFUSAL_OTHER_CLUSTER,
-    WEIR_REFUSAL_OTHER_JOB,         // none of the manifest's topics is one of the job's
-    WEIR_REFUSAL_POSITION_DIFFERS,  // committed offset and manifest disagree
+    WEIR_REFUSAL_OTHER_JOB,        // none of the manifest's topics is one of the job's
+    WEIR_REFUSAL_POSITION_DIFFERS, // committed offset and manifest disagree
     WEIR_REFUSAL_PARTITION_POINTER_LOST,
-    WEIR_REFUSAL_PARTITION_GONE,    // known to the manifest, no longer in the topic
-    WEIR_REFUSAL_TOPIC_ANEW,        // position beyond the end, another last record, another topic id
-    WEIR_REFUSAL_RECORDS_MISSING,   // removed before they were read
+    WEIR_REFUSAL_PARTITION_GONE,  // known to the manifest, no longer in the topic
+    WEIR_REFUSAL_TOPIC_ANEW,      // position beyond the end, another last record, another topic id
+    WEIR_REFUSAL_RECORDS_MISSING, // removed before they were read
 };
 
 enum weir_start_kind {
@@ -105,9 +105,9 @@ struct weir_partition_decision {
 struct weir_recovery {
     enum weir_recovery_kind kind;
     enum weir_recovery_refusal refusal;
-    bool is_discarded;            // FRESH because of WEIR_RESTORE=discard
-    int64_t number;               // FRESH: of the start manifest; RESTORE: of the checkpoint
-    struct weir_attempt attempt;  // RESTORE: of its manifest
+    bool is_discarded;           // FRESH because of WEIR_RESTORE=discard
+    int64_t number;              // FRESH: of the start manifest; RESTORE: of the checkpoint
+    struct weir_attempt attempt; // RESTORE: of its manifest
     const struct weir_manifest *manifest; // RESTORE
 };
 
@@ -134,7 +134,8 @@ const struct weir_manifest_position *
 weir_manifest_find_position(const struct weir_manifest *manifest, const char *table,
                             const char *topic, int32_t partition);
 
-// What is committed to Kafka for a topic's partition: the least position of all tables that read it.
+// What is committed to Kafka for a topic's partition: the least position of all tables that read
+// it.
 int64_t weir_manifest_committed_offset(const struct weir_manifest *manifest, const char *topic,
                                        int32_t partition);
 

@@ -33,11 +33,10 @@ static void add_manifest(struct world *world, int64_t number, struct weir_attemp
                                                    .restore = "auto",
                                                    .position_count = 2,
                                                    .positions = positions};
-    world->found_manifests[idx] =
-        (struct weir_found_manifest){.number = number,
-                                     .attempt = attempt,
-                                     .state = WEIR_MANIFEST_INTACT,
-                                     .manifest = &world->manifests[idx]};
+    world->found_manifests[idx] = (struct weir_found_manifest){.number = number,
+                                                               .attempt = attempt,
+                                                               .state = WEIR_MANIFEST_INTACT,
+                                                               .manifest = &world->manifests[idx]};
 }
 
 static void add_partition(struct world *world, int32_t partition, int64_t pointer_number,
@@ -144,6 +143,53 @@ static void make_position_differs(struct world *world)
     world->partitions[0].committed_offset = 101;
 }
 
+// All committed offsets are gone: what is left in the store tells why, where it can be known.
+static void make_pointer_lost_elsewhere(struct world *world)
+{
+    make_pointer_lost(world);
+    world->found.cluster_id = "elsewhere";
+}
+
+static void make_pointer_lost_of_other_job(struct world *world)
+{
+    make_pointer_lost(world);
+    world->partitions[0].topic = "other";
+    world->partitions[1].topic = "other";
+}
+
+static void make_pointer_lost_with_shorter_topic(struct world *world)
+{
+    make_pointer_lost(world);
+    world->partitions[1].high_offset = 12;
+}
+
+static void make_pointer_lost_with_other_record(struct world *world)
+{
+    make_pointer_lost(world);
+    world->partitions[1].last_record = WEIR_LAST_RECORD_DIFFERENT;
+}
+
+static void make_pointer_lost_with_fewer_partitions(struct world *world)
+{
+    make_pointer_lost(world);
+    world->found.partition_count = 1;
+}
+
+static void make_pointer_lost_with_broken_manifests(struct world *world)
+{
+    make_pointer_lost(world);
+    for (uint32_t i = 0; i < world->found.manifest_count; i++) {
+        world->found_manifests[i].state = WEIR_MANIFEST_BROKEN;
+        world->found_manifests[i].manifest = NULL;
+    }
+}
+
+static void make_unclaimed_elsewhere(struct world *world)
+{
+    make_unclaimed(world);
+    world->found.cluster_id = "elsewhere";
+}
+
 static void make_partition_pointer_lost(struct world *world)
 {
     make_healthy(world);
@@ -217,6 +263,26 @@ static void make_new_table(struct world *world)
     world->partitions[2].topic = "more";
 }
 
+// A second table on a topic that is read already.
+static void make_new_table_on_known_topic(struct world *world)
+{
+    make_healthy(world);
+    add_partition(world, 0, 7, 100);
+    add_partition(world, 2, -1, 0); // which has grown, too
+    world->partitions[2].table = "u";
+    world->partitions[3].table = "u";
+}
+
+// Its table has another name than in the checkpoint.
+static void make_renamed_table(struct world *world)
+{
+    make_healthy(world);
+    add_partition(world, 2, -1, 0);
+    for (uint32_t i = 0; i < world->found.partition_count; i++) {
+        world->partitions[i].table = "renamed";
+    }
+}
+
 static void make_exactly_at_end(struct world *world)
 {
     make_healthy(world);
@@ -245,6 +311,20 @@ static const struct row rows[] = {
     {"new table", make_new_table, WEIR_RECOVERY_RESTORE, WEIR_REFUSAL_NONE, 7, NULL},
     {"pointer lost", make_pointer_lost, WEIR_RECOVERY_REFUSE, WEIR_REFUSAL_POINTER_LOST, 0,
      "offsets.retention.minutes"},
+    {"pointer lost, other cluster", make_pointer_lost_elsewhere, WEIR_RECOVERY_REFUSE,
+     WEIR_REFUSAL_OTHER_CLUSTER, 0, "elsewhere"},
+    {"pointer lost, other job", make_pointer_lost_of_other_job, WEIR_RECOVERY_REFUSE,
+     WEIR_REFUSAL_OTHER_JOB, 0, "WEIR_JOB_ID"},
+    {"pointer lost, topic anew, shorter", make_pointer_lost_with_shorter_topic,
+     WEIR_RECOVERY_REFUSE, WEIR_REFUSAL_TOPIC_ANEW, 0, "before position 200"},
+    {"pointer lost, topic anew, longer", make_pointer_lost_with_other_record, WEIR_RECOVERY_REFUSE,
+     WEIR_REFUSAL_TOPIC_ANEW, 0, "last record"},
+    {"pointer lost, topic anew, smaller", make_pointer_lost_with_fewer_partitions,
+     WEIR_RECOVERY_REFUSE, WEIR_REFUSAL_PARTITION_GONE, 0, "partition 1"},
+    {"pointer lost, manifests damaged", make_pointer_lost_with_broken_manifests,
+     WEIR_RECOVERY_REFUSE, WEIR_REFUSAL_POINTER_LOST, 0, "checkpoint 8"},
+    {"killed before the claim, other cluster", make_unclaimed_elsewhere, WEIR_RECOVERY_REFUSE,
+     WEIR_REFUSAL_OTHER_CLUSTER, 0, "elsewhere"},
     {"foreign offsets", make_foreign, WEIR_RECOVERY_REFUSE, WEIR_REFUSAL_OFFSETS_FOREIGN, 0,
      "partition 1"},
     {"manifest of another attempt", make_missing, WEIR_RECOVERY_REFUSE,
@@ -284,8 +364,7 @@ static void test_recovery_decides_by_the_table(void **state)
         struct weir_recovery recovery;
         struct weir_partition_decision decisions[4];
         struct weir_error error = {.text = ""};
-        enum weir_status status =
-            weir_recovery_decide(&world.found, &recovery, decisions, &error);
+        enum weir_status status = weir_recovery_decide(&world.found, &recovery, decisions, &error);
         if (recovery.kind != rows[i].kind || recovery.refusal != rows[i].refusal ||
             recovery.number != rows[i].number) {
             fail_msg("%s: kind %d, refusal %s, number %lld: %s", rows[i].name, recovery.kind,
@@ -318,6 +397,17 @@ static void test_recovery_starts_partitions_where_they_belong(void **state)
     make_new_table(&world);
     assert_int_equal(weir_recovery_decide(&world.found, &recovery, decisions, &error), WEIR_OK);
     assert_int_equal(decisions[2].kind, WEIR_START_TABLE);
+    make_new_table_on_known_topic(&world);
+    assert_int_equal(weir_recovery_decide(&world.found, &recovery, decisions, &error), WEIR_OK);
+    assert_int_equal(decisions[0].kind, WEIR_START_AT_OFFSET);
+    assert_int_equal(decisions[2].kind, WEIR_START_TABLE);
+    assert_int_equal(decisions[3].kind, WEIR_START_TABLE);
+    make_renamed_table(&world);
+    assert_int_equal(weir_recovery_decide(&world.found, &recovery, decisions, &error), WEIR_OK);
+    assert_int_equal(decisions[0].kind, WEIR_START_AT_OFFSET);
+    assert_int_equal(decisions[0].offset, 100);
+    assert_int_equal(decisions[1].offset, 200);
+    assert_int_equal(decisions[2].kind, WEIR_START_EARLIEST);
     make_records_missing_allowed(&world);
     assert_int_equal(weir_recovery_decide(&world.found, &recovery, decisions, &error), WEIR_OK);
     assert_int_equal(decisions[0].offset, 110);

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// See starts.h. Thread: the main thread.
+#include "app/starts.h"
+
+#include "runtime/base/log.h"
+
+#include <inttypes.h>
+
+static enum weir_status ask(const struct weir_starts_question *question,
+                            struct weir_position position, const struct weir_start *start,
+                            int64_t *offset, struct weir_error *error)
+{
+    enum weir_offset_query query = WEIR_OFFSET_EARLIEST;
+    switch (position.kind) {
+    case WEIR_POSITION_DEFAULT:
+    case WEIR_POSITION_EARLIEST:
+        break;
+    case WEIR_POSITION_LATEST:
+        query = WEIR_OFFSET_STABLE;
+        break;
+    case WEIR_POSITION_TIMESTAMP:
+        query = WEIR_OFFSET_TIMESTAMP;
+        break;
+    }
+    struct weir_kafka *kafka = question->kafka;
+    struct weir_topic_partition at = {.topic = start->table->topic,
+                                      .partition = start->partition.partition};
+    while (kafka->ops->offsets(kafka, query, position.timestamp_ms, 1, &at, offset,
+                               WEIR_CALL_TIMEOUT_MS, error) != WEIR_OK) {
+        if (!weir_retry_again(question->retry, error)) {
+            return weir_error_context(error, "where to begin in topic %s", at.topic);
+        }
+    }
+    return WEIR_OK;
+}
+
+static void start_at(struct weir_start *start, const struct weir_partition_decision *decision)
+{
+    const struct weir_position_entry *entry = &decision->position->entry;
+    start->partition = (struct weir_source_partition){.partition = start->partition.partition,
+                                                      .offset = decision->offset,
+                                                      .end_offset = entry->end_offset,
+                                                      .last_offset = entry->last_offset,
+                                                      .last_timestamp_ms = entry->last_timestamp_ms,
+                                                      .last_crc32 = entry->last_crc32,
+                                                      .event_time_us = entry->event_time_us,
+                                                      .is_moved = decision->missing_count > 0};
+    if (decision->missing_count > 0) {
+        weir_log(WEIR_LOG_WARN,
+                 "topic %s partition %" PRId32 ": %" PRId64 " records, from offset %" PRId64
+                 " to %" PRId64
+                 ", were removed before they were read; going on without them (on_missing)",
+                 start->table->topic, start->partition.partition, decision->missing_count,
+                 entry->offset, decision->offset - 1);
+    }
+}
+
+static enum weir_status resolve_start(const struct weir_starts_question *question,
+                                      const struct weir_partition_decision *decision,
+                                      struct weir_start *start, struct weir_error *error)
+{
+    struct weir_position position = {.kind = WEIR_POSITION_EARLIEST};
+    switch (decision->kind) {
+    case WEIR_START_AT_OFFSET:
+        start_at(start, decision);
+        return WEIR_OK;
+    case WEIR_START_EARLIEST:
+        break;
+    case WEIR_START_TABLE:
+        position = start->table->start.kind != WEIR_POSITION_DEFAULT ? start->table->start
+                                                                     : question->config->start;
+        break;
+    }
+    start->partition.last_offset = -1;
+    start->partition.end_offset = -1;
+    start->partition.event_time_us = INT64_MIN;
+    // A fresh start writes its positions before it reads; a later one has its next checkpoint for
+    // it.
+    start->partition.is_moved = question->decision->kind != WEIR_RECOVERY_FRESH;
+    return ask(question, position, start, &start->partition.offset, error);
+}
+
+// Had the run that made this checkpoint read all that it was to read? One that had not goes on to
+// the ends that it began with, whatever has been written since.
+static bool is_run_over(const struct weir_manifest *manifest)
+{
+    for (uint32_t i = 0; manifest != NULL && i < manifest->position_count; i++) {
+        const struct weir_position_entry *entry = &manifest->positions[i].entry;
+        if (entry->end_offset < 0 || entry->offset < entry->end_offset) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static enum weir_status resolve_end(const struct weir_starts_question *question,
+                                    struct weir_start *start, struct weir_error *error)
+{
+    struct weir_position end = start->table->end;
+    if (question->config->is_bounded && end.kind == WEIR_POSITION_DEFAULT) {
+        end.kind = WEIR_POSITION_LATEST;
+    }
+    if (end.kind == WEIR_POSITION_DEFAULT) {
+        start->partition.end_offset = -1;
+        return WEIR_OK;
+    }
+    bool is_kept = start->partition.end_offset >= 0 && !is_run_over(question->decision->manifest);
+    return is_kept ? WEIR_OK : ask(question, end, start, &start->partition.end_offset, error);
+}
+
+enum weir_status weir_starts_resolve(const struct weir_starts_question *question,
+                                     uint32_t start_count, struct weir_start *starts,
+                                     struct weir_error *error)
+{
+    static const struct weir_partition_decision fresh = {.kind = WEIR_START_TABLE};
+    bool is_fresh = question->decision->kind == WEIR_RECOVERY_FRESH;
+    for (uint32_t i = 0; i < start_count; i++) {
+        const struct weir_partition_decision *decision =
+            is_fresh ? &fresh : &question->partition_decisions[i];
+        if (resolve_start(question, decision, &starts[i], error) != WEIR_OK ||
+            resolve_end(question, &starts[i], error) != WEIR_OK) {
+            return WEIR_ERROR;
+        }
+    }
+    return WEIR_OK;
+}
