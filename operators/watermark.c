@@ -130,7 +130,8 @@ static enum weir_status resume(struct weir_operator *op, struct weir_error *erro
     if (now_ms < op->wake_at_ms) {
         return WEIR_OK;
     }
-    bool has_changed = false;
+    // Without partitions there is nothing to wait for, and nobody may wait for this task.
+    bool has_changed = watermark->config.partition_count == 0 && !watermark->time.is_idle;
     op->wake_at_ms = 0;
     for (uint32_t i = 0; i < watermark->config.partition_count; i++) {
         struct partition *partition = &watermark->partitions[i];
