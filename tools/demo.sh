@@ -49,11 +49,10 @@ finish() {
     done
     [ -n "$dir" ] || exit "$code"
     "$here/broker.sh" stop "$dir/broker" || true
-    if [ "$code" = 0 ]; then
-        rm -rf "$dir"
-    else
-        echo "demo: logs are in $dir" >&2
-    fi
+    case $code in
+    0 | 130 | 143) rm -rf "$dir" ;;
+    *) echo "demo: logs are in $dir" >&2 ;;
+    esac
     exit "$code"
 }
 
@@ -89,8 +88,9 @@ count_of() {
     wc -l <"$cache/$1"
 }
 
+# A session of its own: Ctrl-C is for this script alone, which then asks weir to stop, once.
 start_weir() {
-    env -i PATH="$PATH" \
+    setsid env -i PATH="$PATH" \
         WEIR_JOB_ID=flights \
         WEIR_SQL_FILE="$here/flights.sql" \
         WEIR_KAFKA_BOOTSTRAP_SERVERS="$brokers" \
@@ -147,7 +147,7 @@ say "Starting the job tools/flights.sql"
 "$flights" load "$brokers" flights "$partitions" "$flights_per_second" </dev/null >/dev/null
 start_weir
 wait_for_start 0
-"$flights" load "$brokers" flights "$partitions" "$flights_per_second" <"$cache/flights" \
+setsid "$flights" load "$brokers" flights "$partitions" "$flights_per_second" <"$cache/flights" \
     >"$dir/loaded" 2>"$dir/load.log" &
 load_pid=$!
 late=$(count_of late_flights) cancelled=$(count_of cancelled_flights)
