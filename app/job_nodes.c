@@ -197,6 +197,7 @@ static struct weir_operator *create_derive(const struct weir_node_builder *build
                                   .check_count = node->check_count,
                                   .checks = checks,
                                   .event_time_column = node->event_time_column,
+                                  .is_event_time_needed = node->is_event_time_needed,
                               });
 }
 

@@ -102,28 +102,44 @@ static bool has_event_time(const struct weir_column *column, uint32_t row)
     return event_time_of(column, row, &us);
 }
 
-static enum weir_status set_event_time(struct derive *derive, struct weir_batch *batch,
-                                       struct weir_error *error)
+static enum weir_status check_event_time(struct derive *derive, struct weir_batch *batch,
+                                         struct weir_error *error)
 {
     const uint32_t idx = (uint32_t)derive->config.event_time_column;
-    const struct weir_column *column = &batch->columns[idx];
     char *message = weir_arena_printf(batch->arena, "column \"%s\" has no usable event time",
                                       derive->config.schema->columns[idx].name);
-    if (keep(derive, batch, column, has_event_time, WEIR_ROW_ERROR_EVENT_TIME, message, error) !=
-        WEIR_OK) {
-        return WEIR_ERROR;
+    return keep(derive, batch, &batch->columns[idx], has_event_time, WEIR_ROW_ERROR_EVENT_TIME,
+                message, error);
+}
+
+static bool have_event_time(const struct weir_column *column, const struct weir_batch *batch)
+{
+    for (uint32_t i = 0; i < batch->selected_count; i++) {
+        if (!has_event_time(column, weir_batch_row(batch, i))) {
+            return false;
+        }
     }
-    if (column->type.kind != WEIR_TYPE_DATE) {
+    return true;
+}
+
+// The column itself where it holds the time of every row.
+static void set_event_time(const struct derive *derive, struct weir_batch *batch)
+{
+    const struct weir_column *column = &batch->columns[derive->config.event_time_column];
+    if (column->type.kind != WEIR_TYPE_DATE &&
+        (derive->config.is_event_time_needed || have_event_time(column, batch))) {
         batch->event_time_us = column->i64;
-        return WEIR_OK;
+        return;
     }
+    const int64_t *before_us = batch->event_time_us;
     batch->event_time_us =
         weir_arena_alloc(batch->arena, batch->row_count * sizeof *batch->event_time_us);
     for (uint32_t i = 0; i < batch->selected_count; i++) {
         uint32_t row = weir_batch_row(batch, i);
-        event_time_of(column, row, &batch->event_time_us[row]);
+        if (!event_time_of(column, row, &batch->event_time_us[row])) {
+            batch->event_time_us[row] = before_us[row];
+        }
     }
-    return WEIR_OK;
 }
 
 // --- operator --------------------------------------------------------------------------------
@@ -144,8 +160,12 @@ static enum weir_status process(struct weir_operator *op, struct weir_batch *bat
             return WEIR_ERROR;
         }
     }
-    if (derive->config.event_time_column >= 0 && set_event_time(derive, &kept, error) != WEIR_OK) {
-        return WEIR_ERROR;
+    if (derive->config.event_time_column >= 0) {
+        if (derive->config.is_event_time_needed &&
+            check_event_time(derive, &kept, error) != WEIR_OK) {
+            return WEIR_ERROR;
+        }
+        set_event_time(derive, &kept);
     }
     if (kept.selected_count == 0) {
         return WEIR_OK;

@@ -22,9 +22,11 @@ struct weir_derive_config {
     const struct weir_expr *const *exprs; // over the input's columns
     uint32_t check_count;
     const struct weir_derive_check *checks; // in this order: a row fails with the first
-    // The column of the output (date, timestamp or timestamptz) that is event time; a row in which
-    // it is NULL or infinite fails. -1: event time stays as it was.
+    // The column of the output (date, timestamp or timestamptz) that is event time; -1: event time
+    // stays as it was.
     int32_t event_time_column;
+    // A row in which that column is NULL or infinite fails; if not needed, its time stays as it was.
+    bool is_event_time_needed;
 };
 
 struct weir_operator *weir_derive_create(const char *id, const char *name,

@@ -83,6 +83,7 @@ static void test_derive_checks_each_row_once(void **state)
         .message = "new row for relation \"r\" violates check constraint \"r_y_check\""};
     derived->config.check_count = 2;
     derived->config.event_time_column = 1;
+    derived->config.is_event_time_needed = true;
     check(derived, "0: 1, 2024-05-01 00:00:00, 12; 6: 7, 2024-05-01 00:00:06, 1",
           "101 derive expression: division by zero; "
           "102 derive constraint: null value in column \"x\" of relation \"r\" violates not-null "
@@ -136,11 +137,19 @@ static void check_event_time(const char *type, int64_t expected_us)
     derived->config.expr_count = 0;
     derived->schema.column_count = 2;
     derived->config.event_time_column = 1;
+    for (uint32_t i = 0; i < 7; i++) {
+        derived->rows->batch.event_time_us[i] = 1000 + i;
+    }
     struct weir_operator *derive = weir_derive_create("id", "derive", &derived->config);
     struct ends *ends = ends_create(derive);
     struct weir_error error;
     assert_int_equal(derive->ops->process(derive, &derived->rows->batch, &error), WEIR_OK);
     assert_int_equal(ends->event_time_us[6], expected_us);
+    // NULL and infinite: as it was, and nothing is wrong with the row.
+    assert_int_equal(ends->event_time_us[4], 1004);
+    assert_int_equal(ends->event_time_us[5], 1005);
+    assert_int_equal(ends->reported.size_bytes, 0);
+    assert_int_equal(derived->rows->batch.event_time_us[6], 1006); // the caller's stays
     ends_destroy(ends);
     derive->ops->destroy(derive);
     derived_destroy(derived);
