@@ -6,6 +6,7 @@
 
 #include "app/discovery.h"
 #include "app/signals.h"
+#include "kafka/sink.h"
 #include "runtime/base/log.h"
 #include "runtime/coordinator.h"
 
@@ -98,28 +99,43 @@ void weir_job_run(struct weir_job *job, struct weir_outcome *outcome)
     *outcome = *weir_coordinator_outcome(job->coordinator);
 }
 
+static void log_read(const struct weir_job_task *task)
+{
+    struct weir_source_stats read = weir_source_stats(task->source);
+    weir_log(WEIR_LOG_INFO, "task %s read %" PRIu64 " records, of these %" PRIu64 " null values",
+             weir_task_name(task->task), read.record_count, read.null_value_count);
+}
+
+static void log_written(const struct weir_job_task *task)
+{
+    for (uint32_t i = 0; i < task->sink_count; i++) {
+        struct weir_sink_stats written = weir_sink_stats(task->sinks[i]);
+        weir_log(WEIR_LOG_INFO, "task %s wrote %" PRIu64 " rows to %s",
+                 weir_task_name(task->task), written.row_count, task->sink_tables[i]->name);
+    }
+}
+
+static void log_set_aside(const struct weir_job_task *task)
+{
+    for (int i = 0; i < WEIR_ROW_ERROR_REASON_COUNT; i++) {
+        enum weir_row_error_reason reason = (enum weir_row_error_reason)i;
+        uint64_t count = weir_row_policy_count(task->policy, reason);
+        if (count > 0) {
+            weir_log(WEIR_LOG_WARN, "task %s set %" PRIu64 " records aside: %s",
+                     weir_task_name(task->task), count, weir_row_error_reason_name(reason));
+        }
+    }
+}
+
 void weir_job_log_totals(const struct weir_job *job)
 {
     for (uint32_t i = 0; i < job->tasks.count; i++) {
         const struct weir_job_task *task = &job->tasks.tasks[i];
-        struct weir_source_stats read = weir_source_stats(task->source);
-        weir_log(WEIR_LOG_INFO,
-                 "task %s read %" PRIu64 " records, of these %" PRIu64 " null values",
-                 weir_task_name(task->task), read.record_count, read.null_value_count);
-        for (uint32_t j = 0; j < task->sink_count; j++) {
-            struct weir_sink_stats written = weir_sink_stats(task->sinks[j]);
-            weir_log(WEIR_LOG_INFO, "task %s wrote %" PRIu64 " rows to %s",
-                     weir_task_name(task->task), written.row_count, task->sink_tables[j]->name);
+        if (task->table != NULL) {
+            log_read(task);
         }
-        for (int reason = 0; reason < WEIR_ROW_ERROR_REASON_COUNT; reason++) {
-            uint64_t count =
-                weir_row_policy_count(task->policy, (enum weir_row_error_reason)reason);
-            if (count > 0) {
-                weir_log(WEIR_LOG_WARN, "task %s set %" PRIu64 " records aside: %s",
-                         weir_task_name(task->task), count,
-                         weir_row_error_reason_name((enum weir_row_error_reason)reason));
-            }
-        }
+        log_written(task);
+        log_set_aside(task);
     }
 }
 

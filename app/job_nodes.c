@@ -11,6 +11,7 @@
 #include "operators/derive.h"
 #include "operators/filter.h"
 #include "operators/project.h"
+#include "operators/row_operator.h"
 #include "operators/watermark.h"
 #include "operators/window.h"
 
@@ -261,17 +262,27 @@ static struct weir_operator *create_normalize(const struct weir_plan_node *node,
                                         .store = place->state});
 }
 
+// now() is the time of the last barrier, which a restored job has seen already.
+static struct weir_operator *with_now(const struct weir_node_builder *builder,
+                                      struct weir_operator *op)
+{
+    weir_row_operator_set_now(op,
+                              (builder->recovered->barrier_ms - WEIR_EPOCH_SHIFT_MS) * 1000);
+    return op;
+}
+
 struct weir_operator *weir_node_create(const struct weir_node_builder *builder,
                                        const struct weir_plan_node *node,
                                        const struct weir_node_place *place)
 {
     switch (node->kind) {
     case WEIR_PLAN_FILTER:
-        return weir_filter_create(node->id, node->name, node->exprs[0]);
+        return with_now(builder, weir_filter_create(node->id, node->name, node->exprs[0]));
     case WEIR_PLAN_PROJECT:
-        return weir_project_create(node->id, node->name, &node->schema, node->exprs);
+        return with_now(builder, weir_project_create(node->id, node->name, &node->schema,
+                                                     node->exprs));
     case WEIR_PLAN_DERIVE:
-        return create_derive(builder, node);
+        return with_now(builder, create_derive(builder, node));
     case WEIR_PLAN_WATERMARK:
         return create_watermark(builder, node, place);
     case WEIR_PLAN_TUMBLE:

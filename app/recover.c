@@ -415,6 +415,9 @@ static enum weir_status claim(struct recovery *recovery, struct weir_error *erro
         }
         manifest = &recovery->start_manifest;
     }
+    out->barrier_ms = manifest->created_ms;
+    out->state_count = manifest->state_count;
+    out->states = manifest->states;
     for (uint32_t i = 0; i < out->partition_count; i++) {
         struct weir_commit_partition *partition = &out->partitions[i];
         partition->offset =

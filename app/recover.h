@@ -28,6 +28,9 @@ struct weir_recovered {
     struct weir_attempt attempt;
     struct weir_handles *handles;
     int64_t number; // of the checkpoint that was claimed: the next epoch is number + 1
+    int64_t barrier_ms; // when its barrier was triggered, Unix epoch: now() until the next one
+    uint32_t state_count; // of its keyed tasks
+    const struct weir_state_handle *states;
     uint32_t start_count;
     struct weir_start *starts;
     uint32_t partition_count; // of topics, each once

@@ -185,7 +185,7 @@ static void fill_manifest(const struct weir_committer *committer,
         .kind = kind_name(completed->barrier.type),
         .restore = config->restore,
         .weir_version = WEIR_VERSION,
-        .created_ms = weir_wall_ms(config->clock),
+        .created_ms = completed->barrier.timestamp_ms, // now() goes on from it after a restore
         .parallelism = config->parallelism,
         .position_count = count,
         .positions = positions,

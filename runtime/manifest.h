@@ -36,7 +36,7 @@ struct weir_manifest {
     const char *kind;        // "start", "checkpoint", "savepoint", "final"
     const char *restore;     // WEIR_RESTORE of the run that made it: not obeyed twice
     const char *weir_version;
-    int64_t created_ms; // Unix epoch
+    int64_t created_ms; // Unix epoch; when its barrier was triggered
     uint32_t parallelism;
     uint32_t position_count;
     const struct weir_manifest_position *positions;
