@@ -73,8 +73,8 @@ static inline uint32_t memory_place(const struct memory_state *state, uint16_t k
     return low;
 }
 
-static inline struct memory_entry *memory_find(const struct memory_state *state,
-                                               uint16_t key_group, struct weir_view key)
+static inline struct memory_entry *memory_find(const struct memory_state *state, uint16_t key_group,
+                                               struct weir_view key)
 {
     uint32_t place = memory_place(state, key_group, key);
     if (place == state->entry_count) {
@@ -168,7 +168,7 @@ static inline void *memory_update(struct weir_state *base, const struct weir_sta
     memory_begin(state->store);
     struct memory_entry *entry = memory_ensure(state, key);
     *existed = entry->is_present;
-    size_t kept = !entry->is_present               ? 0
+    size_t kept = !entry->is_present                ? 0
                   : entry->value_bytes < size_bytes ? entry->value_bytes
                                                     : size_bytes;
     char *value = memory_copy(entry->value, kept, size_bytes);
@@ -203,11 +203,10 @@ static inline void memory_prefetch(struct weir_state *base, uint32_t count,
     memory_begin(state->store);
 }
 
-static inline void memory_scan(struct weir_state *base, uint16_t key_group, struct weir_view from,
-                               struct weir_view to,
-                               bool (*visit)(void *context, const struct weir_state_key *key,
-                                             struct weir_view value),
-                               void *context)
+static inline void
+memory_scan(struct weir_state *base, uint16_t key_group, struct weir_view from, struct weir_view to,
+            bool (*visit)(void *context, const struct weir_state_key *key, struct weir_view value),
+            void *context)
 {
     struct memory_state *state = (struct memory_state *)base;
     WEIR_ASSERT(!state->store->is_visiting);

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// The write-back cache of one task: all versions it knows, the rules by which they change, what
+// changed in the current epoch, what is frozen, and which versions leave when memory is short.
+// It knows neither files nor RocksDB: reading what is missing is state.c's, durability is io.h's.
+//
+// Thread: the task's, all of it.
+#ifndef WEIR_ROCKSDB_BACKEND_CACHE_H
+#define WEIR_ROCKSDB_BACKEND_CACHE_H
+
+#include "rocksdb_backend/group.h"
+#include "runtime/base/assert.h"
+
+struct weir_cached_state {
+    uint64_t id;
+    struct weir_version_list list; // of the current epoch
+    bool is_visiting;              // the list is being walked: it is not partitioned meanwhile
+    bool is_unpartitioned;
+    struct weir_group *groups; // by key group - cache->key_groups.first
+};
+
+struct weir_cache {
+    struct weir_slab *slab;
+    struct weir_key_group_range key_groups;
+    size_t budget_bytes;    // versions, tables and indexes
+    size_t tables_bytes;    // tables and indexes
+    size_t dirty_bytes;     // rooms of the current epoch's versions
+    size_t frozen_bytes;    // of the frozen sets'
+    uint32_t epoch;         // in which is written now, from 1
+    uint32_t clean_through; // all up to it are durable and in RocksDB, as the task has seen it
+    struct weir_frozen_set *frozen; // oldest first
+    struct weir_frozen_set **frozen_end;
+    uint32_t state_count;
+    struct weir_cached_state **states; // not owned
+    // The clock's hand, and how many calls it rests after it has found nothing.
+    uint32_t hand_state_idx;
+    uint32_t hand_group_idx;
+    uint32_t hand_slot_idx;
+    uint32_t rest_count;
+    uint64_t evicted_count;
+};
+
+void weir_cache_init(struct weir_cache *cache, struct weir_key_group_range key_groups,
+                     size_t budget_bytes);
+void weir_cache_deinit(struct weir_cache *cache); // what is frozen must have left the io side
+
+// is_complete: RocksDB is empty, so that everything there is will be in the cache.
+void weir_cache_add_state(struct weir_cache *cache, struct weir_cached_state *state, uint64_t id,
+                          bool is_complete);
+void weir_cache_remove_states(struct weir_cache *cache); // their groups and lists, not the structs
+
+static inline struct weir_group *weir_cache_group(const struct weir_cache *cache,
+                                                  struct weir_cached_state *state,
+                                                  uint16_t key_group)
+{
+    uint32_t idx = (uint32_t)key_group - cache->key_groups.first;
+    WEIR_ASSERT(idx < cache->key_groups.count); // the exchange sent a row to the wrong task
+    return &state->groups[idx];
+}
+
+// Lets go of up to a few clean versions if memory is short. Before a call adds versions: pointers
+// and slots that were handed out before may be gone.
+void weir_cache_make_room(struct weir_cache *cache);
+
+// Takes in what RocksDB has (value.data NULL: has not) under a key that is not in the table.
+struct weir_slot *weir_cache_load(struct weir_cache *cache, struct weir_group *group, uint32_t hash,
+                                  const struct weir_state_key *key, struct weir_view value);
+
+// The version of the current epoch for the key, with value_bytes of room; slot NULL: the key is not
+// in the table. *existed as for update in state.h. The value's first bytes stay, new ones are zero.
+struct weir_version *weir_cache_write(struct weir_cache *cache, struct weir_cached_state *state,
+                                      struct weir_group *group, struct weir_slot *slot,
+                                      uint32_t hash, const struct weir_state_key *key,
+                                      uint32_t value_bytes, bool *existed);
+void weir_cache_remove(struct weir_cache *cache, struct weir_cached_state *state,
+                       struct weir_group *group, struct weir_slot *slot, uint32_t hash,
+                       const struct weir_state_key *key);
+
+// Ends what is_visiting began.
+void weir_cache_partition(struct weir_cached_state *state);
+
+// Ends the epoch: its lists become a set, which is also appended to cache->frozen. Constant time.
+struct weir_frozen_set *weir_cache_freeze(struct weir_cache *cache, int64_t number);
+
+// All sets up to the epoch are durable and in RocksDB, and the io side is done with them.
+void weir_cache_set_clean(struct weir_cache *cache, uint32_t clean_through);
+
+static inline size_t weir_cache_used_bytes(const struct weir_cache *cache)
+{
+    return weir_slab_used_bytes(cache->slab) + cache->tables_bytes;
+}
+
+uint32_t weir_cache_hash(struct weir_view key);
+
+#endif

@@ -1,0 +1,470 @@
+// SPDX-License-Identifier: Apache-2.0
+// See io.h.
+//
+// Invariants
+// 1. clean_through moves to n only when log n is durable and set n is in the live RocksDB.
+// 2. A handle lists only files that were synced before, and a folder entry that was.
+// 3. The handle of n lists one materialisation m < n (or none) and all logs of numbers in (m, n]
+//    that there are: a task without changes writes no log.
+// 4. After a failure no set becomes durable and no snapshot is let go of other than abandoned.
+// 5. A file that a handle lists no more is listed by no later one. So what the manifests that are
+//    kept do not list and an older one did can go (retention.h).
+#include "rocksdb_backend/io.h"
+
+#include "rocksdb_backend/files.h"
+#include "rocksdb_backend/redo_log.h"
+#include "rocksdb_backend/worker.h"
+#include "runtime/base/assert.h"
+#include "runtime/base/failpoint.h"
+#include "runtime/base/log.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+
+struct file_list {
+    struct weir_state_file *files; // names owned
+    uint32_t count;
+    uint32_t capacity;
+};
+
+struct native_checkpoint {
+    int64_t number;
+    char *folder;
+};
+
+struct weir_io {
+    struct weir_io_config config;
+    struct weir_worker *log;
+    struct weir_worker *live;
+    struct weir_worker *publish;
+    _Atomic uint32_t clean_through;
+    atomic_bool is_failed;
+    atomic_bool is_publishing;
+    int64_t materialised_ms; // live worker: when the last one was begun; -1: none was
+
+    pthread_mutex_t lock;
+    struct weir_error error;       // guarded by lock, as all below
+    struct file_list materialised; // the newest one, all with its number
+    struct file_list logs;         // after it
+    uint64_t logs_bytes;
+    bool is_listed; // a handle has listed the materialisation
+};
+
+static void append(struct file_list *list, const struct weir_state_file *file)
+{
+    if (list->count == list->capacity) {
+        list->capacity = list->capacity == 0 ? 16 : 2 * list->capacity;
+        list->files = weir_realloc(list->files, list->capacity * sizeof *list->files);
+    }
+    list->files[list->count] = *file;
+    list->files[list->count++].name = weir_strdup(file->name);
+}
+
+static void deinit_list(struct file_list *list)
+{
+    for (uint32_t i = 0; i < list->count; i++) {
+        free((char *)list->files[i].name);
+    }
+    free(list->files);
+    *list = (struct file_list){0};
+}
+
+void weir_io_fail(struct weir_io *io, const struct weir_error *error)
+{
+    pthread_mutex_lock(&io->lock);
+    if (!atomic_load(&io->is_failed)) {
+        io->error = *error;
+        atomic_store(&io->is_failed, true);
+    }
+    pthread_mutex_unlock(&io->lock);
+    weir_mailbox_wake(io->config.mailbox);
+}
+
+enum weir_status weir_io_check(struct weir_io *io, struct weir_error *error)
+{
+    if (!atomic_load(&io->is_failed)) {
+        return WEIR_OK;
+    }
+    pthread_mutex_lock(&io->lock);
+    *error = io->error;
+    pthread_mutex_unlock(&io->lock);
+    return WEIR_ERROR;
+}
+
+uint32_t weir_io_clean_through(const struct weir_io *io)
+{
+    return atomic_load_explicit(&io->clean_through, memory_order_acquire);
+}
+
+// The handle of the set's checkpoint, whose log (if it has one) is in the list already.
+static void add_handle(struct weir_io *io, const struct weir_frozen_set *set)
+{
+    pthread_mutex_lock(&io->lock);
+    uint32_t count = io->materialised.count + io->logs.count;
+    struct weir_state_file *files = weir_alloc((count + 1) * sizeof *files);
+    if (io->materialised.count > 0) {
+        memcpy(files, io->materialised.files, io->materialised.count * sizeof *files);
+    }
+    if (io->logs.count > 0) {
+        memcpy(files + io->materialised.count, io->logs.files, io->logs.count * sizeof *files);
+    }
+    struct weir_state_handle handle = {.stage = io->config.stage,
+                                       .key_groups = io->config.key_groups,
+                                       .file_count = count,
+                                       .files = files};
+    weir_snapshot_set_state(set->snapshot, &handle);
+    io->is_listed = true;
+    pthread_mutex_unlock(&io->lock);
+    free(files);
+}
+
+static enum weir_status write_log(struct weir_io *io, const struct weir_frozen_set *set,
+                                  struct weir_error *error)
+{
+    char *name = weir_state_name_of_log(io->config.name_prefix, set->number);
+    struct weir_state_file file = {.name = name, .number = set->number};
+    enum weir_status status =
+        weir_redo_log_write(set, io->config.stage, io->config.key_groups, io->config.store_folder,
+                            name, &file.size_bytes, &file.xxh3, error);
+    if (status == WEIR_OK) {
+        pthread_mutex_lock(&io->lock);
+        append(&io->logs, &file);
+        io->logs_bytes += file.size_bytes;
+        pthread_mutex_unlock(&io->lock);
+    }
+    free(name);
+    return status;
+}
+
+static void abandon(struct weir_frozen_set *set)
+{
+    struct weir_snapshot *snapshot = set->snapshot;
+    set->snapshot = NULL;
+    weir_snapshot_abandon(snapshot);
+}
+
+static void run_log(void *context, void *item)
+{
+    struct weir_io *io = context;
+    struct weir_frozen_set *set = item;
+    struct weir_error error;
+    if (atomic_load(&io->is_failed)) {
+        abandon(set);
+        return;
+    }
+    if (set->entry_count > 0 && write_log(io, set, &error) != WEIR_OK) {
+        weir_io_fail(io, &error);
+        abandon(set);
+        return;
+    }
+    add_handle(io, set);
+    struct weir_snapshot *snapshot = set->snapshot;
+    set->snapshot = NULL;
+    weir_snapshot_release(snapshot);
+    weir_worker_push(io->live, set); // from here on the set is the live worker's
+}
+
+static void drop_log(void *context, void *item)
+{
+    (void)context;
+    abandon(item);
+}
+
+static enum weir_status write_live(struct weir_io *io, const struct weir_frozen_set *set,
+                                   struct weir_error *error)
+{
+    if (weir_failpoint("state.live.write")) {
+        return weir_error_set(error, WEIR_DOMAIN_STORE, WEIR_ACTION_RECOVER,
+                              "state: RocksDB cannot write: failpoint");
+    }
+    struct weir_live_batch *batch = weir_live_batch_create(io->config.live);
+    struct weir_buffer key = {0};
+    enum weir_status status = WEIR_OK;
+    for (uint32_t i = 0; i < set->list_count; i++) {
+        const struct weir_version_list *list = &set->lists[i];
+        for (uint32_t j = 0; j < list->count && status == WEIR_OK; j++) {
+            const struct weir_version *version = list->versions[j];
+            weir_live_key_make(&key, version->key_group, list->state_id, weir_version_key(version));
+            struct weir_view view = {.data = key.data, .size_bytes = key.size_bytes};
+            struct weir_view value = weir_version_value(version);
+            status = value.data != NULL ? weir_live_batch_put(batch, view, value, error)
+                                        : weir_live_batch_remove(batch, view, error);
+        }
+    }
+    if (status == WEIR_OK) {
+        status = weir_live_batch_flush(batch, error);
+    }
+    weir_live_batch_destroy(batch);
+    weir_buffer_deinit(&key);
+    return status;
+}
+
+static bool is_materialisation_due(struct weir_io *io)
+{
+    if (atomic_load(&io->is_publishing)) {
+        return false;
+    }
+    int64_t now_ms = weir_now_ms(io->config.clock);
+    if (io->materialised_ms >= 0 &&
+        now_ms - io->materialised_ms < io->config.materialise_pause_ms) {
+        return false;
+    }
+    pthread_mutex_lock(&io->lock);
+    // One that no handle has listed yet is not replaced: nobody would ever remove its files.
+    bool is_due = (io->is_listed || io->materialised.count == 0) &&
+                  (io->logs_bytes >= io->config.materialise_log_bytes ||
+                   io->logs.count >= io->config.materialise_log_count);
+    pthread_mutex_unlock(&io->lock);
+    if (is_due) {
+        io->materialised_ms = now_ms;
+    }
+    return is_due;
+}
+
+static void drop_publish(void *context, void *item)
+{
+    (void)context;
+    struct native_checkpoint *native = item;
+    free(native->folder);
+    free(native);
+}
+
+// A failure leaves the last one and its logs in place, which are enough: it is tried again.
+static void materialise(struct weir_io *io, int64_t number)
+{
+    struct native_checkpoint *native = weir_alloc(sizeof *native);
+    struct weir_buffer folder = {0};
+    weir_buffer_printf(&folder, "%s/native-%" PRId64, io->config.work_folder, number);
+    *native = (struct native_checkpoint){.number = number,
+                                         .folder = weir_strdup(weir_buffer_text(&folder))};
+    weir_buffer_deinit(&folder);
+    struct weir_error error;
+    if (weir_live_checkpoint(io->config.live, native->folder, &error) != WEIR_OK) {
+        weir_log(WEIR_LOG_WARN, "%s", error.text);
+        weir_folder_remove(native->folder);
+        drop_publish(io, native);
+        return;
+    }
+    atomic_store(&io->is_publishing, true);
+    weir_worker_push(io->publish, native);
+}
+
+static void run_live(void *context, void *item)
+{
+    struct weir_io *io = context;
+    const struct weir_frozen_set *set = item;
+    struct weir_error error;
+    if (atomic_load(&io->is_failed)) {
+        return;
+    }
+    if (write_live(io, set, &error) != WEIR_OK) {
+        weir_io_fail(io, &error);
+        return;
+    }
+    int64_t number = set->number;
+    atomic_store_explicit(&io->clean_through, set->epoch, memory_order_release);
+    // The set is the task's again.
+    weir_mailbox_wake(io->config.mailbox);
+    if (is_materialisation_due(io)) {
+        materialise(io, number);
+    }
+}
+
+static void drop_live(void *context, void *item)
+{
+    (void)context;
+    (void)item; // the task's
+}
+
+// The file of the list that is RocksDB's table of this name, NULL: none.
+static const struct weir_state_file *find_table(const struct file_list *list,
+                                                const char *local_name)
+{
+    for (uint32_t i = 0; i < list->count; i++) {
+        const char *local = weir_state_name_local(list->files[i].name);
+        if (local != NULL && strcmp(local, local_name) == 0) {
+            return &list->files[i];
+        }
+    }
+    return NULL;
+}
+
+struct publishing {
+    struct weir_io *io;
+    int64_t number;
+    const char *folder;
+    struct file_list files;
+};
+
+// A table that the last materialisation has is in the store already, its checksum known.
+static enum weir_status publish_one(void *context, const char *name, struct weir_error *error)
+{
+    struct publishing *publishing = context;
+    struct weir_io *io = publishing->io;
+    struct weir_state_file file = {.is_materialised = true, .number = publishing->number};
+    // Only this thread replaces the materialisation, so that it may read it without the lock.
+    const struct weir_state_file *known =
+        weir_state_name_is_table(name) ? find_table(&io->materialised, name) : NULL;
+    if (known != NULL) {
+        file.name = known->name;
+        file.size_bytes = known->size_bytes;
+        file.xxh3 = known->xxh3;
+        append(&publishing->files, &file);
+        return WEIR_OK;
+    }
+    char *store_name = weir_state_name_of_db(io->config.name_prefix, publishing->number, name);
+    file.name = store_name;
+    enum weir_status status =
+        weir_file_digest(publishing->folder, name, &file.size_bytes, &file.xxh3, error);
+    if (status == WEIR_OK) {
+        status =
+            weir_file_publish(publishing->folder, name, io->config.store_folder, store_name, error);
+    }
+    if (status == WEIR_OK) {
+        append(&publishing->files, &file);
+    }
+    free(store_name);
+    return status;
+}
+
+static void drop_logs_through(struct weir_io *io, int64_t number)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < io->logs.count; i++) {
+        struct weir_state_file *file = &io->logs.files[i];
+        if (file->number <= number) {
+            io->logs_bytes -= file->size_bytes;
+            free((char *)file->name);
+        } else {
+            io->logs.files[kept++] = *file;
+        }
+    }
+    io->logs.count = kept;
+}
+
+// What a publication that failed has brought into the store; nothing lists it.
+static void unpublish(struct weir_io *io, const struct file_list *files)
+{
+    for (uint32_t i = 0; i < files->count; i++) {
+        const char *local = weir_state_name_local(files->files[i].name);
+        if (find_table(&io->materialised, local) == NULL) {
+            weir_file_remove(io->config.store_folder, files->files[i].name);
+        }
+    }
+}
+
+enum weir_status weir_io_publish(struct weir_io *io, int64_t number, const char *folder,
+                                 struct weir_error *error)
+{
+    struct publishing publishing = {.io = io, .number = number, .folder = folder};
+    enum weir_status status = weir_folder_each(folder, publish_one, &publishing, error);
+    if (status == WEIR_OK) {
+        weir_failpoint("state.published");
+        status = weir_folder_sync(io->config.store_folder, error);
+    }
+    if (status == WEIR_OK) {
+        pthread_mutex_lock(&io->lock);
+        struct file_list old = io->materialised;
+        io->materialised = publishing.files;
+        publishing.files = old;
+        drop_logs_through(io, number);
+        io->is_listed = false;
+        pthread_mutex_unlock(&io->lock);
+    } else {
+        unpublish(io, &publishing.files);
+    }
+    deinit_list(&publishing.files);
+    return status;
+}
+
+static void run_publish(void *context, void *item)
+{
+    struct weir_io *io = context;
+    struct native_checkpoint *native = item;
+    struct weir_error error;
+    if (weir_io_publish(io, native->number, native->folder, &error) != WEIR_OK) {
+        weir_log(WEIR_LOG_WARN, "%s; the state's checkpoints go on from the one before",
+                 error.text);
+    }
+    weir_folder_remove(native->folder);
+    drop_publish(io, native);
+    atomic_store(&io->is_publishing, false);
+}
+
+struct weir_io *weir_io_create(const struct weir_io_config *config, uint32_t file_count,
+                               const struct weir_state_file *files)
+{
+    struct weir_io *io = weir_alloc_zero(sizeof *io);
+    io->config = *config;
+    io->config.stage = weir_strdup(config->stage);
+    io->config.work_folder = weir_strdup(config->work_folder);
+    io->config.store_folder = weir_strdup(config->store_folder);
+    io->config.name_prefix = weir_strdup(config->name_prefix);
+    io->materialised_ms = -1;
+    pthread_mutex_init(&io->lock, NULL);
+    for (uint32_t i = 0; i < file_count; i++) {
+        append(files[i].is_materialised ? &io->materialised : &io->logs, &files[i]);
+        io->logs_bytes += files[i].is_materialised ? 0 : files[i].size_bytes;
+    }
+    io->is_listed = true; // a manifest does already
+    struct weir_worker_config worker = {.context = io, .is_stepped = config->is_stepped};
+    worker.name = "weir-state-pub";
+    worker.run = run_publish;
+    worker.drop = drop_publish;
+    io->publish = weir_worker_create(&worker);
+    worker.name = "weir-state-live";
+    worker.run = run_live;
+    worker.drop = drop_live;
+    io->live = weir_worker_create(&worker);
+    worker.name = "weir-state-log";
+    worker.run = run_log;
+    worker.drop = drop_log;
+    io->log = weir_worker_create(&worker);
+    return io;
+}
+
+void weir_io_submit(struct weir_io *io, struct weir_frozen_set *set)
+{
+    weir_worker_push(io->log, set);
+}
+
+bool weir_io_step(struct weir_io *io, enum weir_io_step step)
+{
+    switch (step) {
+    case WEIR_IO_STEP_LOG:
+        return weir_worker_step(io->log);
+    case WEIR_IO_STEP_LIVE:
+        return weir_worker_step(io->live);
+    case WEIR_IO_STEP_PUBLISH:
+        return weir_worker_step(io->publish);
+    }
+    return false;
+}
+
+// In the order of the hand-over: a worker that is stopped gets nothing any more.
+void weir_io_stop(struct weir_io *io)
+{
+    weir_worker_stop(io->log);
+    weir_worker_stop(io->live);
+    weir_worker_stop(io->publish);
+}
+
+void weir_io_destroy(struct weir_io *io)
+{
+    if (io == NULL) {
+        return;
+    }
+    weir_worker_destroy(io->log);
+    weir_worker_destroy(io->live);
+    weir_worker_destroy(io->publish);
+    pthread_mutex_destroy(&io->lock);
+    deinit_list(&io->materialised);
+    deinit_list(&io->logs);
+    free((char *)io->config.stage);
+    free((char *)io->config.work_folder);
+    free((char *)io->config.store_folder);
+    free((char *)io->config.name_prefix);
+    free(io);
+}

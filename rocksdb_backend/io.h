@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// The io side of a task's state: what becomes of a frozen set. Three workers, so that a checkpoint
+// waits for nothing but its own log:
+//
+//   log         writes redo log n, adds the handle of checkpoint n to its snapshot, lets go of it
+//   live        writes the set into the live RocksDB, moves clean_through, wakes the task; now and
+//               then, between two sets, takes a native checkpoint
+//   publish     brings a native checkpoint into the checkpoint store: a materialisation
+//
+// A set passes log and live in this order and sets follow each other in each, so that the live
+// RocksDB holds the sets 1..m exactly when a native checkpoint m is taken.
+//
+// Thread: create, submit, check, stop, destroy are the task's; the rest says its worker.
+#ifndef WEIR_ROCKSDB_BACKEND_IO_H
+#define WEIR_ROCKSDB_BACKEND_IO_H
+
+#include "rocksdb_backend/live.h"
+#include "rocksdb_backend/version.h"
+#include "runtime/base/clock.h"
+
+struct weir_io;
+
+struct weir_io_config {
+    const char *stage; // all strings are copied
+    struct weir_key_group_range key_groups;
+    const char *work_folder;
+    const char *store_folder;
+    const char *name_prefix;      // of this life's files (files.h)
+    struct weir_live *live;       // not owned
+    struct weir_mailbox *mailbox; // the task's, woken when a set is clean or something failed
+    const struct weir_clock *clock;
+    // A materialisation is due when the logs since the last one have reached one of the two, and
+    // pause_ms have passed since it was begun.
+    uint64_t materialise_log_bytes;
+    uint32_t materialise_log_count;
+    int64_t materialise_pause_ms;
+    bool is_stepped;
+};
+
+// files: what the next checkpoint will list besides its own log: of the checkpoint restored from,
+// materialisation first. Copied.
+struct weir_io *weir_io_create(const struct weir_io_config *config, uint32_t file_count,
+                               const struct weir_state_file *files);
+
+// Hands a set over. Its snapshot is held and let go of, or abandoned; the set itself stays the
+// cache's, which may touch it again when its epoch is clean.
+void weir_io_submit(struct weir_io *io, struct weir_frozen_set *set);
+
+// All sets up to this epoch are durable and in the live RocksDB. Any thread.
+uint32_t weir_io_clean_through(const struct weir_io *io);
+
+// What failed, if anything did: from then on nothing becomes durable any more. Any thread.
+enum weir_status weir_io_check(struct weir_io *io, struct weir_error *error);
+void weir_io_fail(struct weir_io *io, const struct weir_error *error);
+
+// Brings the native checkpoint at `folder`, of everything up to `number`, into the store, and lists
+// it from then on. Publish worker, or the task's before the first set.
+enum weir_status weir_io_publish(struct weir_io *io, int64_t number, const char *folder,
+                                 struct weir_error *error);
+
+enum weir_io_step {
+    WEIR_IO_STEP_LOG,
+    WEIR_IO_STEP_LIVE,
+    WEIR_IO_STEP_PUBLISH,
+};
+bool weir_io_step(struct weir_io *io, enum weir_io_step step); // stepped only
+
+// Finishes what is in work and drops the rest; snapshots of dropped sets are abandoned.
+void weir_io_stop(struct weir_io *io);
+void weir_io_destroy(struct weir_io *io); // stopped; accepts NULL
+
+#endif

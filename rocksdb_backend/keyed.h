@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the files of the store share: the store itself and one state of it. Private to store.c,
+// state.c and scan.c.
+// Thread: the task's.
+#ifndef WEIR_ROCKSDB_BACKEND_KEYED_H
+#define WEIR_ROCKSDB_BACKEND_KEYED_H
+
+#include "rocksdb_backend/cache.h"
+#include "rocksdb_backend/io.h"
+#include "rocksdb_backend/live.h"
+
+enum { WEIR_KEYED_PREFETCH_MAX = 1024 }; // of one call to RocksDB; as many as a batch has rows
+
+struct weir_keyed_store {
+    struct weir_state_store store;
+    struct weir_cache cache;
+    struct weir_live *live;
+    struct weir_io *io;
+    char *work_folder;
+    size_t unclean_bytes_max; // of what is dirty or frozen
+    bool is_empty;            // RocksDB was when the store was made
+    int64_t barrier_number;
+    uint64_t read_count;
+    uint64_t scanned_count;
+    uint32_t state_count;
+    struct weir_keyed_state **states;
+    // Scratch.
+    struct weir_buffer key;   // a stored key
+    struct weir_buffer value; // a value that RocksDB has, aligned
+    struct weir_buffer miss_bytes;
+    struct weir_view miss_keys[WEIR_KEYED_PREFETCH_MAX];
+    struct weir_view miss_values[WEIR_KEYED_PREFETCH_MAX];
+    uint32_t misses[WEIR_KEYED_PREFETCH_MAX];
+    uint32_t hashes[WEIR_KEYED_PREFETCH_MAX];
+};
+
+struct weir_keyed_state {
+    struct weir_state state;
+    struct weir_keyed_store *store;
+    char *operator_id;
+    char *name;
+    struct weir_cached_state cached;
+};
+
+extern const struct weir_state_ops weir_keyed_state_ops;
+
+// Begins a call: takes in what the io side has made clean, and lets go of what memory has no room
+// for. What was handed out before is no longer valid.
+void weir_keyed_begin(struct weir_keyed_store *store);
+
+void weir_keyed_scan(struct weir_state *state, uint16_t key_group, struct weir_view from,
+                     struct weir_view to,
+                     bool (*visit)(void *context, const struct weir_state_key *key,
+                                   struct weir_view value),
+                     void *context);
+
+#endif

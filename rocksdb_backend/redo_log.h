@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Redo logs: what one task changed in one epoch, as one file. Written once, whole, synced before it
+// has its name, read at a restore. Little-endian:
+//
+//   "weirlog\0", format (4), first key group (2), count of them (2), number of the checkpoint (8),
+//   entries (8), states (4), bytes of the stage's id (4), the id
+//   a state:  its id (8), entries (8), then each entry: key group (4),
+//             bytes of the key (4), bytes of the value (4; 2^32-1: removed), key, value
+//   XXH3 of everything before (8)
+//
+// Thread: any; calls block on the disk.
+#ifndef WEIR_ROCKSDB_BACKEND_REDO_LOG_H
+#define WEIR_ROCKSDB_BACKEND_REDO_LOG_H
+
+#include "rocksdb_backend/version.h"
+#include "runtime/base/error.h"
+
+enum { WEIR_REDO_LOG_FORMAT = 1 };
+
+// Writes folder/name durably. Failure (RECOVER) names path and cause; nothing is left behind.
+enum weir_status weir_redo_log_write(const struct weir_frozen_set *set, const char *stage,
+                                     struct weir_key_group_range key_groups, const char *folder,
+                                     const char *name, uint64_t *size_bytes, uint64_t *xxh3,
+                                     struct weir_error *error);
+
+// Calls visit for each entry (value.data NULL: removed). Failure (REFUSE): damaged, of another
+// stage, other key groups or another checkpoint, of a newer format; or what visit returned.
+enum weir_status weir_redo_log_read(const char *folder, const struct weir_state_file *file,
+                                    const char *stage, struct weir_key_group_range key_groups,
+                                    enum weir_status (*visit)(void *context, uint64_t state_id,
+                                                              const struct weir_state_key *key,
+                                                              struct weir_view value,
+                                                              struct weir_error *error),
+                                    void *context, struct weir_error *error);
+
+#endif

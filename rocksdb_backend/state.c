@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// The operations of one state (runtime/state.h): the cache's rules, and RocksDB for what the cache
+// does not know. A read that fails cannot be told through these calls: the store fails, so that no
+// snapshot is let go of any more, and the task hears of it from check.
+#include "rocksdb_backend/keyed.h"
+
+void weir_keyed_begin(struct weir_keyed_store *store)
+{
+    uint32_t clean_through = weir_io_clean_through(store->io);
+    if (clean_through != store->cache.clean_through) {
+        weir_cache_set_clean(&store->cache, clean_through);
+    }
+    weir_cache_make_room(&store->cache);
+}
+
+// The slot of the key, read from RocksDB where it is not known; NULL: known not to exist.
+static struct weir_slot *look_up(struct weir_keyed_state *state, struct weir_group *group,
+                                 uint32_t hash, const struct weir_state_key *key)
+{
+    struct weir_keyed_store *store = state->store;
+    struct weir_slot *slot = weir_group_find(group, hash, key->bytes);
+    if (slot != NULL || weir_group_is_known_absent(group, key->bytes)) {
+        return slot;
+    }
+    weir_live_key_make(&store->key, key->key_group, state->cached.id, key->bytes);
+    struct weir_view value;
+    struct weir_error error;
+    store->read_count++;
+    if (weir_live_get(store->live, (struct weir_view){store->key.data, store->key.size_bytes},
+                      &value, &error) != WEIR_OK) {
+        weir_io_fail(store->io, &error);
+        return NULL;
+    }
+    return weir_cache_load(&store->cache, group, hash, key, value);
+}
+
+static bool get(struct weir_state *base, const struct weir_state_key *key, struct weir_view *value)
+{
+    struct weir_keyed_state *state = (struct weir_keyed_state *)base;
+    weir_keyed_begin(state->store);
+    struct weir_group *group =
+        weir_cache_group(&state->store->cache, &state->cached, key->key_group);
+    struct weir_slot *slot = look_up(state, group, weir_cache_hash(key->bytes), key);
+    if (slot == NULL || slot->version->is_absent) {
+        return false;
+    }
+    slot->is_referenced = true;
+    *value = weir_version_value(slot->version);
+    return true;
+}
+
+static void *update(struct weir_state *base, const struct weir_state_key *key, uint32_t size_bytes,
+                    bool *existed)
+{
+    struct weir_keyed_state *state = (struct weir_keyed_state *)base;
+    weir_keyed_begin(state->store);
+    struct weir_group *group =
+        weir_cache_group(&state->store->cache, &state->cached, key->key_group);
+    uint32_t hash = weir_cache_hash(key->bytes);
+    struct weir_slot *slot = look_up(state, group, hash, key);
+    struct weir_version *version = weir_cache_write(&state->store->cache, &state->cached, group,
+                                                    slot, hash, key, size_bytes, existed);
+    return weir_version_data(version);
+}
+
+// Reads nothing: whether the key exists does not matter where it is not known.
+static void remove_key(struct weir_state *base, const struct weir_state_key *key)
+{
+    struct weir_keyed_state *state = (struct weir_keyed_state *)base;
+    weir_keyed_begin(state->store);
+    struct weir_group *group =
+        weir_cache_group(&state->store->cache, &state->cached, key->key_group);
+    uint32_t hash = weir_cache_hash(key->bytes);
+    struct weir_slot *slot = weir_group_find(group, hash, key->bytes);
+    bool is_absent =
+        slot != NULL ? slot->version->is_absent : weir_group_is_known_absent(group, key->bytes);
+    if (!is_absent) {
+        weir_cache_remove(&state->store->cache, &state->cached, group, slot, hash, key);
+    }
+}
+
+// Reads the misses at once and takes them in.
+static void load_misses(struct weir_keyed_state *state, const struct weir_state_key *keys,
+                        uint32_t miss_count)
+{
+    struct weir_keyed_store *store = state->store;
+    store->miss_bytes.size_bytes = 0;
+    for (uint32_t i = 0; i < miss_count; i++) {
+        const struct weir_state_key *key = &keys[store->misses[i]];
+        weir_live_key_make(&store->key, key->key_group, state->cached.id, key->bytes);
+        weir_buffer_append(&store->miss_bytes, store->key.data, store->key.size_bytes);
+    }
+    const char *at = store->miss_bytes.data;
+    for (uint32_t i = 0; i < miss_count; i++) {
+        size_t size_bytes = WEIR_LIVE_KEY_PREFIX_BYTES + keys[store->misses[i]].bytes.size_bytes;
+        store->miss_keys[i] = (struct weir_view){.data = at, .size_bytes = size_bytes};
+        at += size_bytes;
+    }
+    struct weir_error error;
+    store->read_count += miss_count;
+    if (weir_live_get_many(store->live, miss_count, store->miss_keys, store->miss_values, &error) !=
+        WEIR_OK) {
+        weir_io_fail(store->io, &error);
+        return;
+    }
+    for (uint32_t i = 0; i < miss_count; i++) {
+        const struct weir_state_key *key = &keys[store->misses[i]];
+        uint32_t hash = store->hashes[store->misses[i]];
+        struct weir_group *group = weir_cache_group(&store->cache, &state->cached, key->key_group);
+        if (weir_group_find(group, hash, key->bytes) == NULL) { // the batch has it twice
+            weir_cache_make_room(&store->cache);
+            weir_cache_load(&store->cache, group, hash, key, store->miss_values[i])->is_referenced =
+                true;
+        }
+    }
+}
+
+// In passes, so that the memory of the next keys is on its way while one is looked at.
+static void prefetch_some(struct weir_keyed_state *state, uint32_t count,
+                          const struct weir_state_key *keys)
+{
+    struct weir_keyed_store *store = state->store;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct weir_group *group =
+            weir_cache_group(&store->cache, &state->cached, keys[i].key_group);
+        store->hashes[i] = weir_cache_hash(keys[i].bytes);
+        if (group->capacity > 0) {
+            __builtin_prefetch(&group->slots[weir_group_home(group, store->hashes[i])]);
+        }
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const struct weir_group *group =
+            weir_cache_group(&store->cache, &state->cached, keys[i].key_group);
+        if (group->capacity > 0) {
+            const struct weir_slot *slot = &group->slots[weir_group_home(group, store->hashes[i])];
+            if (slot->version != NULL) {
+                __builtin_prefetch(slot->version);
+                __builtin_prefetch((const char *)slot->version + 64);
+            }
+        }
+    }
+    uint32_t miss_count = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct weir_group *group =
+            weir_cache_group(&store->cache, &state->cached, keys[i].key_group);
+        struct weir_slot *slot = weir_group_find(group, store->hashes[i], keys[i].bytes);
+        if (slot != NULL) {
+            slot->is_referenced = true; // not to leave before it is used
+        } else if (!weir_group_is_known_absent(group, keys[i].bytes)) {
+            store->misses[miss_count++] = i;
+        }
+    }
+    if (miss_count > 0) {
+        load_misses(state, keys, miss_count);
+    }
+}
+
+static void prefetch(struct weir_state *base, uint32_t count, const struct weir_state_key *keys)
+{
+    struct weir_keyed_state *state = (struct weir_keyed_state *)base;
+    weir_keyed_begin(state->store);
+    for (uint32_t done = 0; done < count;) {
+        uint32_t some = count - done;
+        some = some < WEIR_KEYED_PREFETCH_MAX ? some : WEIR_KEYED_PREFETCH_MAX;
+        prefetch_some(state, some, keys + done);
+        done += some;
+    }
+}
+
+// The visited entry may be written and thereby move: it is found by its place in the list, which is
+// not put in another order meanwhile.
+static void changed(struct weir_state *base,
+                    bool (*visit)(void *context, const struct weir_state_key *key,
+                                  struct weir_view value),
+                    void *context)
+{
+    struct weir_keyed_state *state = (struct weir_keyed_state *)base;
+    weir_keyed_begin(state->store);
+    struct weir_cached_state *cached = &state->cached;
+    WEIR_ASSERT(!cached->is_visiting);
+    cached->is_visiting = true;
+    bool goes_on = true;
+    for (uint32_t i = 0; i < cached->list.count && goes_on; i++) {
+        const struct weir_version *version = cached->list.versions[i];
+        struct weir_state_key key = {.key_group = version->key_group,
+                                     .bytes = weir_version_key(version)};
+        goes_on = visit(context, &key, weir_version_value(version));
+    }
+    weir_cache_partition(cached);
+}
+
+const struct weir_state_ops weir_keyed_state_ops = {
+    .get = get,
+    .update = update,
+    .remove = remove_key,
+    .prefetch = prefetch,
+    .scan = weir_keyed_scan,
+    .changed = changed,
+};
