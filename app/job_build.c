@@ -80,6 +80,8 @@ static uint32_t find_stages(struct builder *builder)
         stage->is_member = members_of(builder, stage->head);
         stage->task_count = task_count_of(builder, stage->head);
         task_count += stage->task_count;
+        builder->nodes.keyed_task_count +=
+            stage->head->kind == WEIR_PLAN_EXCHANGE ? stage->task_count : 0;
         uint32_t writer_count = 2; // dead letters, late rows
         for (uint32_t j = 0; j < plan->node_count; j++) {
             writer_count +=

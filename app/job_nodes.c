@@ -14,6 +14,7 @@
 #include "operators/row_operator.h"
 #include "operators/watermark.h"
 #include "operators/window.h"
+#include "rocksdb_backend/store.h"
 
 static uint32_t digits_of_unit(enum weir_timestamp_unit unit)
 {
@@ -122,6 +123,10 @@ static struct weir_writer *create_writer(const struct weir_node_builder *builder
         .first_epoch = builder->recovered->number + 1,
         .mailbox = mailbox,
         .held_bytes_max = held_bytes > (256u << 10) ? held_bytes : (256u << 10),
+        .client_bytes_max = builder->recovered->topics.client.message_bytes_max,
+        // What is compressed may fit all the same: then the brokers decide.
+        .topic_bytes_max =
+            builder->recovered->topics.client.is_compressing ? 0 : topic->message_bytes_max,
     });
 }
 
@@ -326,12 +331,46 @@ enum weir_status weir_node_create_source(const struct weir_node_builder *builder
         source, error);
 }
 
+// The parts of that stage in the checkpoint, whatever key groups each of them has.
+static uint32_t find_states(const struct weir_node_builder *builder, const char *stage,
+                            const struct weir_state_handle **found)
+{
+    const struct weir_recovered *recovered = builder->recovered;
+    struct weir_state_handle *handles =
+        weir_arena_alloc(builder->arena, recovered->state_count * sizeof *handles);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < recovered->state_count; i++) {
+        if (strcmp(recovered->states[i].stage, stage) == 0) {
+            handles[count++] = recovered->states[i];
+        }
+    }
+    *found = handles;
+    return count;
+}
+
 enum weir_status weir_node_create_state(const struct weir_node_builder *builder,
                                         const struct weir_plan_node *head,
                                         const struct weir_node_place *place,
                                         struct weir_state_store **state, struct weir_error *error)
 {
-    (void)builder, (void)head, (void)place, (void)error;
-    *state = NULL;
-    return WEIR_OK;
+    const struct weir_config *config = builder->context->config;
+    const struct weir_state_handle *handles;
+    uint32_t handle_count = find_states(builder, head->id, &handles);
+    return weir_rocksdb_store_create(
+        &(struct weir_rocksdb_store_config){
+            .work_folder = weir_arena_printf(builder->arena, "%s/work/%s-%u", config->state_dir,
+                                             head->id, place->key_groups.first),
+            .store_folder = weir_store_path(builder->context->store),
+            .stage = head->id,
+            .key_groups = place->key_groups,
+            .attempt = builder->recovered->attempt.text,
+            // Half of the budget is state, shared by all keyed tasks.
+            .budget_bytes = config->memory_bytes / 2 / builder->keyed_task_count,
+            .mailbox = place->mailbox,
+            .clock = builder->context->clock,
+            .number = builder->recovered->number,
+            .handle_count = handle_count,
+            .handles = handles,
+        },
+        state, error);
 }

@@ -13,6 +13,7 @@ struct weir_node_builder {
     const struct weir_recovered *recovered;
     struct weir_arena *arena;
     uint32_t writer_count; // of the whole job: they share the memory for held rows
+    uint32_t keyed_task_count; // of the whole job: they share the memory for state
 };
 
 // What nodes of one task are built into.

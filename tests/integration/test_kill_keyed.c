@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kill test with keyed state: counts and sums per key into a keyed topic, and tumbling windows,
+// while weir is killed at named points and at random and comes back with another parallelism. Counts
+// strictly increase per key and end at the truth; each window comes out once, with the right sum.
+// WEIR_TEST_KILLS sets how many kills (16 by default), WEIR_TEST_KEYS how many keys.
+#include "tests/integration/sql_job_util.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum {
+    PARTITIONS = 4,
+    GROUPS = 7,           // of the windows
+    WINDOW_MS = 1000,     // record n has event time n ms
+    KILLS_DEFAULT = 16,
+    KEYS_DEFAULT = 500,
+    FED_BEFORE = 4000,
+    FED_PER_PART = 400,
+    ROUND_MS_MAX = 20000,
+};
+
+static const char *const job_sql =
+    "CREATE TABLE input (n bigint, k int, g int, ts timestamptz)\n"
+    "  WITH (topic = '$-in', event_time = 'ts', watermark_delay = '0 seconds');\n"
+    "CREATE TABLE counts (k int, c bigint, s numeric, d bigint, PRIMARY KEY (k))\n"
+    "  WITH (topic = '$-counts');\n"
+    "CREATE TABLE windows (w timestamptz, g int, c bigint, s numeric) WITH (topic = '$-windows');\n"
+    "INSERT INTO counts SELECT k, count(*), sum(n), count(DISTINCT g) FROM input GROUP BY k;\n"
+    "INSERT INTO windows SELECT window_start, g, count(*), sum(n)\n"
+    "  FROM tumble(input, ts, interval '1 second') GROUP BY window_start, g;\n";
+
+static const char *const points[] = {
+    "task.barrier",          "store.written",          "store.renamed",
+    "commit.before_offsets", "commit.before_end",      "commit.after_end",
+    "kafka.sent.EndTxn",     "kafka.answered.EndTxn",  "claim.before",
+    "claim.after",           "coordinator.triggered",  "committer.before_delete",
+};
+enum { POINT_COUNT = sizeof points / sizeof points[0] };
+
+struct fed {
+    struct sql_job *job;
+    int64_t count; // records so far; number n is in partition n mod 4
+    int key_count;
+};
+
+static int number_from(const char *variable, int default_number)
+{
+    const char *text = getenv(variable);
+    return text != NULL ? atoi(text) : default_number;
+}
+
+static void feed(struct fed *fed, int64_t count)
+{
+    struct weir_test_record *records = weir_test_alloc((size_t)count * sizeof *records);
+    for (int64_t i = 0; i < count; i++) {
+        int64_t n = fed->count + i;
+        char *text = weir_test_format("{\"n\":%" PRId64 ",\"k\":%d,\"g\":%d,\"ts\":%" PRId64 "}", n,
+                                      (int)(n % fed->key_count), (int)(n % GROUPS), n);
+        records[i] = weir_test_record_of((int32_t)(n % PARTITIONS), NULL, text);
+    }
+    weir_test_produce(fed->job->bootstrap, sql_job_topic(fed->job, "in"), records, (size_t)count);
+    for (int64_t i = 0; i < count; i++) {
+        free((void *)records[i].value);
+    }
+    free(records);
+    fed->count += count;
+}
+
+static void die(struct fed *fed, const char *point)
+{
+    char *parallelism = weir_test_format("WEIR_PARALLELISM=%d", 1 + rand() % 3);
+    char *failpoint = weir_test_format("WEIR_FAILPOINTS=%s=kill@%d", point != NULL ? point : "none",
+                                       1 + rand() % 5);
+    struct weir_test_process *process =
+        sql_job_start(fed->job, SQL_JOB_EXTRA(parallelism, failpoint));
+    struct weir_test_exit how;
+    int64_t life_ms = point != NULL ? ROUND_MS_MAX : rand() % 2000;
+    int64_t deadline_ms = weir_test_now_ms() + life_ms;
+    bool has_ended = false;
+    while (!has_ended && weir_test_now_ms() < deadline_ms) {
+        feed(fed, FED_PER_PART);
+        has_ended = weir_test_process_wait(process, 50, &how);
+    }
+    if (has_ended && !(how.is_signalled && how.code == 9)) {
+        WEIR_TEST_FAIL("ended with %d by itself:\n%s", how.code,
+                       weir_test_process_output(process));
+    }
+    if (point != NULL && !has_ended) {
+        WEIR_TEST_FAIL("never came to %s", point);
+    }
+    sql_job_kill(process);
+    free(parallelism);
+    free(failpoint);
+}
+
+static void check_counts(const struct fed *fed)
+{
+    struct weir_test_log *log =
+        weir_test_read(fed->job->bootstrap, sql_job_topic(fed->job, "counts"), NULL);
+    int64_t *last_counts = weir_test_alloc((size_t)fed->key_count * sizeof *last_counts);
+    int64_t *last_sums = weir_test_alloc((size_t)fed->key_count * sizeof *last_sums);
+    memset(last_counts, 0, (size_t)fed->key_count * sizeof *last_counts);
+    for (int32_t p = 0; p < log->partition_count; p++) {
+        for (size_t i = 0; i < log->partitions[p].record_count; i++) {
+            char *text = sql_job_text(&log->partitions[p].records[i]);
+            int k = -1;
+            int64_t count = -1;
+            int64_t sum = -1;
+            int64_t distinct = -1;
+            if (sscanf(text,
+                       "{\"k\":%d,\"c\":%" SCNd64 ",\"s\":%" SCNd64 ",\"d\":%" SCNd64 "}", &k,
+                       &count, &sum, &distinct) != 4 ||
+                k < 0 || k >= fed->key_count) {
+                WEIR_TEST_FAIL("counts partition %d holds %s", p, text);
+            }
+            if (count <= last_counts[k]) {
+                WEIR_TEST_FAIL("key %d: count %" PRId64 " after %" PRId64, k, count,
+                               last_counts[k]);
+            }
+            last_counts[k] = count;
+            last_sums[k] = sum;
+            free(text);
+        }
+    }
+    for (int k = 0; k < fed->key_count; k++) {
+        int64_t count = (fed->count - k + fed->key_count - 1) / fed->key_count;
+        int64_t sum = count * k + fed->key_count * (count * (count - 1) / 2);
+        if (last_counts[k] != count || last_sums[k] != sum) {
+            WEIR_TEST_FAIL("key %d ends at count %" PRId64 " and sum %" PRId64
+                           ", it should be %" PRId64 " and %" PRId64,
+                           k, last_counts[k], last_sums[k], count, sum);
+        }
+    }
+    free(last_counts);
+    free(last_sums);
+    weir_test_log_destroy(log);
+}
+
+static void check_windows(const struct fed *fed)
+{
+    struct weir_test_log *log =
+        weir_test_read(fed->job->bootstrap, sql_job_topic(fed->job, "windows"), NULL);
+    int64_t window_count = (fed->count + WINDOW_MS - 1) / WINDOW_MS;
+    bool *is_seen = weir_test_alloc((size_t)(window_count * GROUPS) * sizeof *is_seen);
+    memset(is_seen, 0, (size_t)(window_count * GROUPS) * sizeof *is_seen);
+    int64_t seen_count = 0;
+    for (int32_t p = 0; p < log->partition_count; p++) {
+        for (size_t i = 0; i < log->partitions[p].record_count; i++) {
+            char *text = sql_job_text(&log->partitions[p].records[i]);
+            int hour = -1;
+            int minute = -1;
+            int second = -1;
+            int g = -1;
+            int64_t count = -1;
+            int64_t sum = -1;
+            if (sscanf(text,
+                       "{\"w\":\"1970-01-01T%d:%d:%d+00:00\",\"g\":%d,\"c\":%" SCNd64
+                       ",\"s\":%" SCNd64 "}",
+                       &hour, &minute, &second, &g, &count, &sum) != 6) {
+                WEIR_TEST_FAIL("windows partition %d holds %s", p, text);
+            }
+            int64_t window = (hour * 60 + minute) * 60 + second;
+            int64_t expected_count = 0;
+            int64_t expected_sum = 0;
+            for (int64_t n = window * WINDOW_MS; n < (window + 1) * WINDOW_MS && n < fed->count;
+                 n++) {
+                expected_count += n % GROUPS == g ? 1 : 0;
+                expected_sum += n % GROUPS == g ? n : 0;
+            }
+            if (window >= window_count || g < 0 || g >= GROUPS ||
+                is_seen[window * GROUPS + g] || count != expected_count || sum != expected_sum) {
+                WEIR_TEST_FAIL("window %s: expected count %" PRId64 " and sum %" PRId64 ", once",
+                               text, expected_count, expected_sum);
+            }
+            is_seen[window * GROUPS + g] = true;
+            seen_count++;
+            free(text);
+        }
+    }
+    int64_t expected_windows = 0;
+    for (int64_t i = 0; i < window_count * GROUPS; i++) {
+        int64_t first = i / GROUPS * WINDOW_MS;
+        int64_t offset = (i % GROUPS - first % GROUPS + GROUPS) % GROUPS;
+        expected_windows += first + offset < fed->count ? 1 : 0;
+    }
+    assert_int_equal(seen_count, expected_windows);
+    free(is_seen);
+    weir_test_log_destroy(log);
+}
+
+static void test_kill_keyed_counts_and_windows(void **state)
+{
+    (void)state;
+    struct weir_test_cluster *cluster =
+        weir_test_cluster_start(&(struct weir_test_cluster_options){.node_count = 1});
+    struct fed fed = {.job = sql_job_create(weir_test_cluster_bootstrap(cluster), "keyed", job_sql),
+                      .key_count = number_from("WEIR_TEST_KEYS", KEYS_DEFAULT)};
+    sql_job_topic_create(fed.job, "in", PARTITIONS);
+    sql_job_topic_create(fed.job, "counts", 3);
+    sql_job_topic_create(fed.job, "windows", 2);
+    unsigned seed = (unsigned)number_from("WEIR_TEST_SEED", (int)time(NULL));
+    srand(seed);
+    print_message("seed %u\n", seed);
+    feed(&fed, FED_BEFORE);
+    int kill_count = number_from("WEIR_TEST_KILLS", KILLS_DEFAULT);
+    for (int i = 0; i < kill_count; i++) {
+        die(&fed, i < POINT_COUNT ? points[i] : rand() % 2 == 0 ? points[rand() % POINT_COUNT]
+                                                                 : NULL);
+    }
+    sql_job_run_bounded(fed.job);
+    check_counts(&fed);
+    check_windows(&fed);
+    print_message("%d kills, %" PRId64 " records: every count and window as it should be\n",
+                  kill_count, fed.count);
+    weir_test_cluster_destroy(cluster);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_kill_keyed_counts_and_windows)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
