@@ -91,17 +91,21 @@ need() { # NAME COMMAND…
     }
 }
 
-# A test that is a program of its own; 77: it could not be run here, its last line says why.
+# A test that is a program of its own, and counts as its cases where it names them: "passed  NAME",
+# "FAILED  NAME". 77: it could not be run here.
 check() { # NAME COMMAND…
-    local name=$1 code=0
+    local name=$1 code=0 cases
     shift
     "$@" >"$work/$name.log" 2>&1 || code=$?
+    cases=$(sed -nE "s/^passed  (\w+).*/passed $name: \1/p; s/^FAILED  (\w+).*/failed $name: \1/p" \
+        "$work/$name.log")
+    [ -z "$cases" ] || echo "$cases" >>"$results"
     case $code in
-    0) note passed "$name" ;;
-    77) note skipped "$name: $(tail -n 1 "$work/$name.log")" ;;
+    0) [ -n "$cases" ] || note passed "$name" ;;
+    77) note skipped "$name: $(grep -m 1 '^skipped' "$work/$name.log" || echo 'cannot be run here')" ;;
     *)
         tail -n 60 "$work/$name.log"
-        note failed "$name"
+        grep -q '^failed ' <<<"$cases" || note failed "$name"
         ;;
     esac
 }

@@ -28,7 +28,7 @@ FOREIGN = {
     "pg_query": ["sql/parse*"],
     "gmp": ["runtime/types/numeric*", "runtime/types/shortest.c"],
     "utf8proc": ["operators/kernel_text_form.c"],
-    "xxhash": ["runtime/types/hash.c", "runtime/manifest.c", "sql/finish.c", "rocksdb_backend/*"],
+    "xxhash": ["runtime/*", "sql/finish.c", "rocksdb_backend/*"],
     "zlib": ["kafka/*"],
     "avro": ["kafka/avro_*"],
     "rocksdb/": ["rocksdb_backend/*"],
