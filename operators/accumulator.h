@@ -39,8 +39,7 @@ void weir_accumulator_init(struct weir_accumulator *accumulator,
 // An extreme whose value is taken back is stale until weir_accumulator_set_extreme.
 bool weir_accumulator_apply(const struct weir_accumulator *accumulator, char *slot,
                             struct weir_view *tail, const struct weir_column *arg, uint32_t row,
-                            int32_t sign, struct weir_arena *arena,
-                            struct weir_value_error *error);
+                            int32_t sign, struct weir_arena *arena, struct weir_value_error *error);
 
 uint32_t weir_accumulator_tail_bytes(const struct weir_accumulator *accumulator, const char *slot);
 

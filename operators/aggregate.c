@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// See aggregate.h; aggregate_internal.h says how the state is laid out. Rows change their groups one
-// after the other: in place where all that a group keeps is of fixed size, else in a copy that is
-// put back when every aggregate has taken the row. A row that one of them cannot take is taken by
-// none.
+// See aggregate.h; aggregate_internal.h says how the state is laid out. Rows change their groups
+// one after the other: in place where all that a group keeps is of fixed size, else in a copy that
+// is put back when every aggregate has taken the row. A row that one of them cannot take is taken
+// by none.
 #include "operators/aggregate_internal.h"
 
 #include "runtime/types/json_out.h"
@@ -137,14 +137,12 @@ static bool take_in_copy(struct weir_aggregator *aggregator, const struct weir_b
         uint32_t arg_row = weir_batch_row(batch, i);
         const struct weir_column *arg =
             part->arg_column >= 0 ? &batch->columns[part->arg_column] : NULL;
-        bool is_taken =
-            part->entries != NULL
-                ? weir_entry_take(aggregator, part, batch, i, sign, &arg, &arg_row)
-                : weir_part_takes(part, batch, arg_row);
-        if (is_taken &&
-            !weir_accumulator_apply(&part->accumulator, group->slots + part->slot_offset,
-                                    &group->tails[p], arg, arg_row, sign, aggregator->arena,
-                                    value_error)) {
+        bool is_taken = part->entries != NULL
+                            ? weir_entry_take(aggregator, part, batch, i, sign, &arg, &arg_row)
+                            : weir_part_takes(part, batch, arg_row);
+        if (is_taken && !weir_accumulator_apply(
+                            &part->accumulator, group->slots + part->slot_offset, &group->tails[p],
+                            arg, arg_row, sign, aggregator->arena, value_error)) {
             return false;
         }
     }
@@ -204,8 +202,7 @@ static void restore(struct weir_aggregator *aggregator)
     aggregator->is_restored = true;
     struct weir_key_group_range range = aggregator->config.key_groups;
     for (uint32_t i = 0; i < range.count; i++) {
-        struct weir_state_key key = {.key_group = (uint16_t)(range.first + i),
-                                     .bytes = CLOSED_KEY};
+        struct weir_state_key key = {.key_group = (uint16_t)(range.first + i), .bytes = CLOSED_KEY};
         struct weir_view value;
         if (aggregator->closed->ops->get(aggregator->closed, &key, &value)) {
             WEIR_ASSERT(value.size_bytes == sizeof(int64_t));
@@ -221,8 +218,7 @@ static enum weir_status process(struct weir_operator *op, struct weir_batch *bat
     restore(aggregator);
     weir_arena_reset(aggregator->arena);
     make_keys(aggregator, batch);
-    aggregator->groups->ops->prefetch(aggregator->groups, batch->selected_count,
-                                      aggregator->keys);
+    aggregator->groups->ops->prefetch(aggregator->groups, batch->selected_count, aggregator->keys);
     if (aggregator->has_entries) {
         weir_entries_begin(aggregator, batch);
     }
@@ -254,11 +250,10 @@ static void save_closed(struct weir_aggregator *aggregator)
 {
     struct weir_key_group_range range = aggregator->config.key_groups;
     for (uint32_t i = 0; aggregator->is_closed_changed && i < range.count; i++) {
-        struct weir_state_key key = {.key_group = (uint16_t)(range.first + i),
-                                     .bytes = CLOSED_KEY};
+        struct weir_state_key key = {.key_group = (uint16_t)(range.first + i), .bytes = CLOSED_KEY};
         bool existed;
-        void *value = aggregator->closed->ops->update(aggregator->closed, &key, sizeof(int64_t),
-                                                      &existed);
+        void *value =
+            aggregator->closed->ops->update(aggregator->closed, &key, sizeof(int64_t), &existed);
         memcpy(value, &aggregator->closed_us[key.key_group], sizeof(int64_t));
     }
     aggregator->is_closed_changed = false;
@@ -351,8 +346,7 @@ static void init_keys(struct weir_aggregator *aggregator)
         aggregator->state_key_outputs[count++] = (int32_t)i;
     }
     aggregator->state_key_count = count;
-    aggregator->key_input =
-        weir_arena_alloc(arena, (count + 1) * sizeof *aggregator->key_input);
+    aggregator->key_input = weir_arena_alloc(arena, (count + 1) * sizeof *aggregator->key_input);
     aggregator->route_input =
         weir_arena_alloc(arena, (config->key_count + 1) * sizeof *aggregator->route_input);
     aggregator->keys = weir_arena_alloc(arena, WEIR_BATCH_ROWS_MAX * sizeof *aggregator->keys);

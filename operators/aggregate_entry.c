@@ -52,10 +52,10 @@ static void make_keys(struct weir_aggregator *aggregator, struct weir_part *part
     }
     for (uint32_t i = 0; i < batch->selected_count; i++) {
         size_t size_bytes = offsets[i + 1] - offsets[i];
-        part->keys[i] = (struct weir_state_key){
-            .key_group = aggregator->keys[i].key_group,
-            .bytes = {.data = size_bytes != 0 ? kept + offsets[i] : NULL,
-                      .size_bytes = size_bytes}};
+        part->keys[i] =
+            (struct weir_state_key){.key_group = aggregator->keys[i].key_group,
+                                    .bytes = {.data = size_bytes != 0 ? kept + offsets[i] : NULL,
+                                              .size_bytes = size_bytes}};
     }
 }
 
@@ -112,8 +112,7 @@ bool weir_entry_take(struct weir_aggregator *aggregator, struct weir_part *part,
         // What is taken back is what was put in: 2.00 for 2.
         struct weir_view spelling = {.data = value.data + sizeof entry,
                                      .size_bytes = value.size_bytes - sizeof entry};
-        bool is_good =
-            weir_row_decode(spelling, &part->single, 1, 0, aggregator->arena);
+        bool is_good = weir_row_decode(spelling, &part->single, 1, 0, aggregator->arena);
         WEIR_ASSERT(is_good);
         *arg = &part->single;
         *arg_row = 0;
@@ -138,8 +137,7 @@ static void write_entry(struct weir_aggregator *aggregator, struct weir_part *pa
         if (part->entries->ops->get(part->entries, key, &known)) {
             weir_buffer_append(bytes, known.data + sizeof entry, known.size_bytes - sizeof entry);
         } else {
-            weir_row_encode(&batch->columns[part->arg_column], 1, weir_batch_row(batch, i),
-                            bytes);
+            weir_row_encode(&batch->columns[part->arg_column], 1, weir_batch_row(batch, i), bytes);
         }
     }
     bool existed;

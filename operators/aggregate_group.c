@@ -33,10 +33,9 @@ void weir_group_load(struct weir_aggregator *aggregator, struct weir_view value)
         group->header.event_time_us = INT64_MIN;
     }
     group->slots = bytes->data + sizeof group->header;
-    group->sent_slots =
-        aggregator->is_windowed ? NULL : group->slots + aggregator->slots_bytes;
-    const char *at = load_tails(aggregator, group->slots, bytes->data + aggregator->fixed_bytes,
-                                group->tails);
+    group->sent_slots = aggregator->is_windowed ? NULL : group->slots + aggregator->slots_bytes;
+    const char *at =
+        load_tails(aggregator, group->slots, bytes->data + aggregator->fixed_bytes, group->tails);
     if (group->sent_slots != NULL) {
         at = load_tails(aggregator, group->sent_slots, at, group->sent_tails);
     }

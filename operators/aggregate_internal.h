@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the files of the aggregate operator share. aggregate.c takes rows in, aggregate_group.c
-// reads and writes groups, aggregate_entry.c keeps single values of groups, aggregate_output.c sends
-// results. Private to operators/. Thread: the task's.
+// reads and writes groups, aggregate_entry.c keeps single values of groups, aggregate_output.c
+// sends results. Private to operators/. Thread: the task's.
 //
 // A group is one entry of the state "groups". Key: window_end if there is a window, then the other
 // key columns. Value: struct weir_group_header, the accumulators' slots, without window once more
@@ -36,8 +36,8 @@ struct weir_part {
     uint32_t slot_offset;
     struct weir_state *entries; // NULL: needs no single values
     bool is_distinct;
-    struct weir_column single;    // of one row: a value read back
-    struct weir_state_key *keys;  // of the batch's rows, for entries
+    struct weir_column single;   // of one row: a value read back
+    struct weir_state_key *keys; // of the batch's rows, for entries
     // What the row under way changes, done when all parts have taken it.
     int64_t pending_count;
     bool is_pending;
@@ -89,8 +89,8 @@ struct weir_aggregator {
 
     // Keys of the batch under way.
     uint32_t state_key_count;
-    uint32_t *state_key_columns;  // of the input: window_end first
-    int32_t *state_key_outputs;   // of the output; -1: window_end is not among the keys
+    uint32_t *state_key_columns;   // of the input: window_end first
+    int32_t *state_key_outputs;    // of the output; -1: window_end is not among the keys
     struct weir_column *key_input; // of the batch, in the state's order
     struct weir_column *route_input;
     struct weir_buffer key_bytes;
@@ -101,8 +101,8 @@ struct weir_aggregator {
     struct weir_buffer value; // of the group that was loaded
     struct weir_buffer scratch;
     struct weir_buffer bound;
-    struct weir_arena *arena;        // of the batch under way
-    struct weir_arena *parts_arena;  // of the operator
+    struct weir_arena *arena;       // of the batch under way
+    struct weir_arena *parts_arena; // of the operator
     char *backup;
 
     // Windows, by key group.

@@ -8,8 +8,8 @@
 #include "runtime/types/key.h"
 
 enum {
-    GROUPS_AT_ONCE = 512,        // of a scan
-    ARENA_BYTES_MAX = 64 << 10,  // used before it is emptied between groups
+    GROUPS_AT_ONCE = 512,       // of a scan
+    ARENA_BYTES_MAX = 64 << 10, // used before it is emptied between groups
     MILLISECOND_US = 1000,
 };
 
@@ -24,11 +24,11 @@ static void begin(struct weir_aggregator *aggregator)
     output->columns =
         weir_arena_alloc(output->arena, config->output->column_count * sizeof *output->columns);
     for (uint32_t c = 0; c < config->output->column_count; c++) {
-        weir_column_init(&output->columns[c], &config->output->columns[c].type,
-                         WEIR_BATCH_ROWS_MAX, true, output->arena);
+        weir_column_init(&output->columns[c], &config->output->columns[c].type, WEIR_BATCH_ROWS_MAX,
+                         true, output->arena);
     }
-    output->keys = weir_arena_alloc(output->arena,
-                                    (aggregator->state_key_count + 1) * sizeof *output->keys);
+    output->keys =
+        weir_arena_alloc(output->arena, (aggregator->state_key_count + 1) * sizeof *output->keys);
     for (uint32_t i = 0; i < aggregator->state_key_count; i++) {
         int32_t idx = aggregator->state_key_outputs[i];
         if (idx >= 0) {
@@ -103,8 +103,8 @@ static void append(struct weir_aggregator *aggregator, const struct weir_state_k
 {
     struct weir_output *output = &aggregator->output;
     uint32_t row = output->row_count++;
-    bool is_good = weir_key_decode(key->bytes, output->keys, aggregator->state_key_count, row,
-                                   output->arena);
+    bool is_good =
+        weir_key_decode(key->bytes, output->keys, aggregator->state_key_count, row, output->arena);
     WEIR_ASSERT(is_good);
     for (uint32_t i = 0; i < aggregator->state_key_count; i++) {
         restore_scale(&output->keys[i], row, output->arena);
@@ -259,9 +259,8 @@ static int64_t end_of(const struct weir_aggregator *aggregator, const struct wei
 {
     int64_t end_us = 0;
     uint64_t validity = 0;
-    struct weir_column column = {.type = weir_type_plain(WEIR_TYPE_TIMESTAMPTZ),
-                                 .validity = &validity,
-                                 .data = &end_us};
+    struct weir_column column = {
+        .type = weir_type_plain(WEIR_TYPE_TIMESTAMPTZ), .validity = &validity, .data = &end_us};
     struct weir_view first = {.data = key->bytes.data, .size_bytes = 1 + sizeof end_us};
     bool is_good = key->bytes.size_bytes >= first.size_bytes &&
                    weir_key_decode(first, &column, 1, 0, aggregator->arena);
@@ -287,8 +286,8 @@ static enum weir_status send_found(struct weir_aggregator *aggregator, struct we
             return WEIR_ERROR;
         }
         int64_t end_us = end_of(aggregator, &key);
-        aggregator->last_end_us = end_us > aggregator->last_end_us ? end_us
-                                                                   : aggregator->last_end_us;
+        aggregator->last_end_us =
+            end_us > aggregator->last_end_us ? end_us : aggregator->last_end_us;
         weir_group_load(aggregator, weir_found_value(&aggregator->found, i));
         if (aggregator->group.header.row_count > 0) {
             weir_entries_refresh(aggregator, &key);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // See aggregate.h. The state "rows" holds the last row of each key: its event time, then the row as
-// row_codec.h has it. A row that is taken back keeps the event time that it had, so that it is found
-// again by what computes with time.
+// row_codec.h has it. A row that is taken back keeps the event time that it had, so that it is
+// found again by what computes with time.
 #include "operators/aggregate.h"
 
 #include "runtime/types/key.h"
@@ -35,8 +35,8 @@ static void make_keys(struct normalize *normalize, const struct weir_batch *batc
     bytes->size_bytes = 0;
     for (uint32_t i = 0; i < batch->selected_count; i++) {
         offsets[i] = bytes->size_bytes;
-        weir_key_encode(normalize->key_input, normalize->config.key_count,
-                        weir_batch_row(batch, i), bytes);
+        weir_key_encode(normalize->key_input, normalize->config.key_count, weir_batch_row(batch, i),
+                        bytes);
     }
     offsets[batch->selected_count] = bytes->size_bytes;
     for (uint32_t i = 0; i < batch->selected_count; i++) {
@@ -61,8 +61,8 @@ static void begin(struct normalize *normalize)
                          true, normalize->arena);
     }
     normalize->change = weir_arena_alloc(normalize->arena, WEIR_BATCH_ROWS_MAX);
-    normalize->event_time_us = weir_arena_alloc(
-        normalize->arena, WEIR_BATCH_ROWS_MAX * sizeof *normalize->event_time_us);
+    normalize->event_time_us =
+        weir_arena_alloc(normalize->arena, WEIR_BATCH_ROWS_MAX * sizeof *normalize->event_time_us);
 }
 
 static enum weir_status flush(struct normalize *normalize, struct weir_error *error)
@@ -148,8 +148,8 @@ static void upsert_row(struct normalize *normalize, const struct weir_state_key 
     }
     append(normalize, newest, is_known ? WEIR_CHANGE_UPDATE_AFTER : WEIR_CHANGE_INSERT);
     bool existed;
-    void *to = normalize->rows->ops->update(normalize->rows, key, (uint32_t)newest.size_bytes,
-                                            &existed);
+    void *to =
+        normalize->rows->ops->update(normalize->rows, key, (uint32_t)newest.size_bytes, &existed);
     memcpy(to, newest.data, newest.size_bytes);
 }
 

@@ -203,8 +203,7 @@ struct weir_operator *weir_watermark_create(const char *id, const char *name,
     watermark->op.name = name;
     watermark->config = *config;
     watermark->time.watermark_us = INT64_MIN;
-    watermark->partitions =
-        weir_alloc(config->partition_count * sizeof *watermark->partitions);
+    watermark->partitions = weir_alloc(config->partition_count * sizeof *watermark->partitions);
     int64_t now_ms = weir_now_ms(config->clock);
     for (uint32_t i = 0; i < config->partition_count; i++) {
         watermark->partitions[i] =

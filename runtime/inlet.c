@@ -31,8 +31,7 @@ static enum weir_status merge_time(struct inlet *inlet, struct weir_error *error
     if (merged.is_idle || merged.watermark_us < inlet->time.watermark_us) {
         merged.watermark_us = inlet->time.watermark_us;
     }
-    if (merged.is_idle == inlet->time.is_idle &&
-        merged.watermark_us == inlet->time.watermark_us) {
+    if (merged.is_idle == inlet->time.is_idle && merged.watermark_us == inlet->time.watermark_us) {
         return WEIR_OK;
     }
     inlet->time = merged;
@@ -65,8 +64,8 @@ static enum weir_step take(struct inlet *inlet, uint32_t channel_idx, struct wei
         inlet->times[channel_idx].is_idle = true;
         status = merge_time(inlet, error);
         inlet->ended_count++;
-        alignment = weir_aligner_on_end(inlet->aligner, channel_idx,
-                                        weir_now_ms(inlet->config.clock));
+        alignment =
+            weir_aligner_on_end(inlet->aligner, channel_idx, weir_now_ms(inlet->config.clock));
         break;
     }
     if (status != WEIR_OK) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // See key.h. A value is a marker (1, or 2 for NULL, which sorts last) and then:
 //   boolean, integers, dates, times   big-endian, sign bit flipped
-//   floats                            IEEE bits, negative ones inverted; -0 is 0, one NaN, the greatest
-//   text, bytea, jsonb                the bytes with 00 as 00 FF, closed by 00 01
-//   numeric                           class, then exponent and digits (inverted when negative)
-//   composite                         its fields
-// A jsonb is its canonical text without zeros at the end of fractions (1 and 1.0 are one key), which
-// keeps equality but not PostgreSQL's order.
+//   floats                            IEEE bits, negative ones inverted; -0 is 0, one NaN, the
+//   greatest text, bytea, jsonb                the bytes with 00 as 00 FF, closed by 00 01 numeric
+//   class, then exponent and digits (inverted when negative) composite                         its
+//   fields
+// A jsonb is its canonical text without zeros at the end of fractions (1 and 1.0 are one key),
+// which keeps equality but not PostgreSQL's order.
 #include "runtime/types/key.h"
 
 #include "runtime/state.h"
@@ -20,7 +20,8 @@ enum {
     MARK_NULL = 2,
     ESCAPE_ZERO = 0xff,
     ESCAPE_END = 0x01,
-    EXPONENT_BIAS = 1 << 20, // a numeric has at most 131,072 digits before and 16,383 behind the point
+    EXPONENT_BIAS =
+        1 << 20, // a numeric has at most 131,072 digits before and 16,383 behind the point
 };
 
 // In the order of the values.
@@ -298,8 +299,7 @@ static bool get_digits(struct reader *reader, bool is_negative, struct weir_nume
     if (!get_big_endian(reader, 4, &bits)) {
         return false;
     }
-    int64_t exponent =
-        (int64_t)((uint32_t)bits ^ (is_negative ? UINT32_MAX : 0)) - EXPONENT_BIAS;
+    int64_t exponent = (int64_t)((uint32_t)bits ^ (is_negative ? UINT32_MAX : 0)) - EXPONENT_BIAS;
     struct weir_buffer text = {0};
     weir_buffer_printf(&text, "%s0.", is_negative ? "-" : "");
     bool is_closed = false;
@@ -312,10 +312,10 @@ static bool get_digits(struct reader *reader, bool is_negative, struct weir_nume
     }
     weir_buffer_printf(&text, "e%lld", (long long)exponent);
     struct weir_numeric parsed;
-    bool is_good = is_closed && weir_numeric_parse(
-                                    (struct weir_view){.data = text.data,
-                                                       .size_bytes = text.size_bytes},
-                                    -1, reader->arena, &parsed, NULL);
+    bool is_good =
+        is_closed &&
+        weir_numeric_parse((struct weir_view){.data = text.data, .size_bytes = text.size_bytes}, -1,
+                           reader->arena, &parsed, NULL);
     if (is_good) {
         *value = weir_numeric_trim_scale(parsed, reader->arena);
     }

@@ -159,8 +159,8 @@ static bool get_columns(struct reader *reader, struct weir_column *columns, uint
             is_good = get_sized(reader, &column->view[row]);
             break;
         case WEIR_LAYOUT_COMPOSITE:
-            is_good = get_columns(reader, column->children, column->type.composite->field_count,
-                                  row);
+            is_good =
+                get_columns(reader, column->children, column->type.composite->field_count, row);
             break;
         }
         if (!is_good) {
@@ -174,7 +174,6 @@ static bool get_columns(struct reader *reader, struct weir_column *columns, uint
 bool weir_row_decode(struct weir_view bytes, struct weir_column *columns, uint32_t column_count,
                      uint32_t row, struct weir_arena *arena)
 {
-    struct reader reader = {
-        .at = bytes.data, .end = bytes.data + bytes.size_bytes, .arena = arena};
+    struct reader reader = {.at = bytes.data, .end = bytes.data + bytes.size_bytes, .arena = arena};
     return get_columns(&reader, columns, column_count, row) && reader.at == reader.end;
 }

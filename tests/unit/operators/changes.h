@@ -59,8 +59,7 @@ static inline enum weir_status changes_process(struct weir_operator *op, struct 
         changes_append_row(&changes->out, batch, row);
         weir_buffer_append_char(&changes->out, ')');
         if (changes->has_event_times) {
-            weir_buffer_printf(&changes->out, "@%lld",
-                               (long long)batch->event_time_us[row] / 1000);
+            weir_buffer_printf(&changes->out, "@%lld", (long long)batch->event_time_us[row] / 1000);
         }
     }
     return WEIR_OK;
@@ -82,8 +81,7 @@ static inline enum weir_status changes_report(struct weir_row_error_policy *poli
                                               struct weir_error *error)
 {
     (void)error;
-    struct changes *changes =
-        (struct changes *)((char *)policy - offsetof(struct changes, policy));
+    struct changes *changes = (struct changes *)((char *)policy - offsetof(struct changes, policy));
     weir_buffer_printf(&changes->reported, "%s%s: %s",
                        changes->reported.size_bytes != 0 ? "; " : "",
                        weir_row_error_reason_name(row_error->reason), row_error->message);
@@ -169,8 +167,8 @@ static inline void changes_read_line(struct weir_batch *batch, uint32_t row, con
         char *value = strsep(&rest, "|");
         assert_non_null(value);
         if (strcmp(value, "NULL") != 0) {
-            assert_true(weir_text_parse(&batch->columns[c], row, weir_view_of(value),
-                                        batch->arena, NULL));
+            assert_true(
+                weir_text_parse(&batch->columns[c], row, weir_view_of(value), batch->arena, NULL));
         }
     }
 }
@@ -214,8 +212,8 @@ static inline void changes_feed(struct weir_operator *op, const struct weir_sche
 
 static inline void changes_pass_time(struct weir_operator *op, int64_t watermark_ms)
 {
-    struct weir_time time = {
-        .watermark_us = watermark_ms == INT64_MAX ? INT64_MAX : watermark_ms * 1000};
+    struct weir_time time = {.watermark_us =
+                                 watermark_ms == INT64_MAX ? INT64_MAX : watermark_ms * 1000};
     struct weir_error error;
     assert_int_equal(op->ops->time_passed(op, &time, &error), WEIR_OK);
 }

@@ -66,9 +66,8 @@ static void test_aggregate_without_keys_outlives_its_rows(void **state)
     struct aggregates *all = aggregates_begin(
         "v:integer", "", "count(*); count(v); sum(v); avg(v); min(v); count(distinct v)", NULL);
     AGGREGATES_CHECK(all, "+(2, 2, 10, 5.0000000000000000, 5, 1)", "+ 5", "+ 5");
-    AGGREGATES_CHECK(all,
-                     "<(2, 2, 10, 5.0000000000000000, 5, 1) >(0, 0, NULL, NULL, NULL, 0)", "- 5",
-                     "- 5");
+    AGGREGATES_CHECK(all, "<(2, 2, 10, 5.0000000000000000, 5, 1) >(0, 0, NULL, NULL, NULL, 0)",
+                     "- 5", "- 5");
     AGGREGATES_CHECK(all, "<(0, 0, NULL, NULL, NULL, 0) >(1, 0, NULL, NULL, NULL, 0)", "+ NULL");
     aggregates_end(all);
 }
@@ -91,9 +90,9 @@ static void test_aggregate_distinct_and_filters_are_apart(void **state)
 static void test_aggregate_distinct_goes_by_value(void **state)
 {
     (void)state;
-    struct aggregates *all = aggregates_begin(
-        "g:numeric d:double_precision n:numeric", "g",
-        "count(distinct d); count(distinct n); sum(distinct n); count(*)", NULL);
+    struct aggregates *all =
+        aggregates_begin("g:numeric d:double_precision n:numeric", "g",
+                         "count(distinct d); count(distinct n); sum(distinct n); count(*)", NULL);
     AGGREGATES_CHECK(all, "+(2, 2, 2, 3.0, 4)", "+ 2.0|0.0|1", "+ 2.00|-0.0|1.00", "+ 2|NaN|2.0",
                      "+ 2.000|NaN|2.00");
     // What DISTINCT has taken in is what it gives back, however the last one was spelt.
@@ -113,11 +112,9 @@ static void test_aggregate_extremes_come_back(void **state)
     AGGREGATES_CHECK(all, "<(g, 40, -4.0, d) >(g, 30, -3, abc)", "- 1|g|40|-4.0|d");
     AGGREGATES_CHECK(all, "<(g, 30, -3, abc) >(g, 15, -1.50, ab)", "- 3|g|30|-3|abc");
     AGGREGATES_CHECK(all, "-(g, 15, -1.50, ab)", "- 2|g|15|-1.50|ab");
-    AGGREGATES_CHECK(all, "+(g, 7, 12345678901234567890.50, )",
-                     "+ 4|g|7|12345678901234567890.50|");
+    AGGREGATES_CHECK(all, "+(g, 7, 12345678901234567890.50, )", "+ 4|g|7|12345678901234567890.50|");
     // The largest one leaves and another one comes, in one epoch.
-    AGGREGATES_CHECK(all,
-                     "<(g, 7, 12345678901234567890.50, ) >(g, 3, 99999999999999999999, NULL)",
+    AGGREGATES_CHECK(all, "<(g, 7, 12345678901234567890.50, ) >(g, 3, 99999999999999999999, NULL)",
                      "- 4|g|7|12345678901234567890.50|", "+ 5|g|3|99999999999999999999|NULL");
     aggregates_end(all);
 }
@@ -125,9 +122,9 @@ static void test_aggregate_extremes_come_back(void **state)
 static void test_aggregate_of_rows_that_only_come(void **state)
 {
     (void)state;
-    struct aggregates *all = aggregates_begin(
-        "g:integer v:integer t:text n:numeric", "g",
-        "min(v); max(t); count(distinct t); sum(n); min(n)", NULL);
+    struct aggregates *all =
+        aggregates_begin("g:integer v:integer t:text n:numeric", "g",
+                         "min(v); max(t); count(distinct t); sum(n); min(n)", NULL);
     all->config.is_input_changing = false;
     aggregates_restart(all);
     AGGREGATES_CHECK(all, "+(1, 4, b, 2, 1.50, 0.00)", "1|5|b|1.5", "1|4|a|NULL", "1|9|b|0.00");
@@ -143,8 +140,7 @@ static void test_aggregate_floats_forget_what_is_taken_back(void **state)
     AGGREGATES_CHECK(all, "<(a, 0.5, 0.25, 1e+16, 5e+15) >(a, 0.25, 0.25, 1, 1)", "- a|0.25|1e16");
     AGGREGATES_CHECK(all, "<(a, 0.25, 0.25, 1, 1) >(a, Infinity, Infinity, NaN, NaN)",
                      "+ a|Infinity|NaN");
-    AGGREGATES_CHECK(all,
-                     "<(a, Infinity, Infinity, NaN, NaN) >(a, NaN, NaN, -Infinity, -Infinity)",
+    AGGREGATES_CHECK(all, "<(a, Infinity, Infinity, NaN, NaN) >(a, NaN, NaN, -Infinity, -Infinity)",
                      "- a|NULL|NaN", "+ a|-Infinity|-Infinity");
     AGGREGATES_CHECK(all, "<(a, NaN, NaN, -Infinity, -Infinity) >(a, 0.25, 0.25, 1, 1)",
                      "- a|-Infinity|-Infinity", "- a|Infinity|NULL", "+ a|NULL|NULL");
@@ -190,7 +186,8 @@ static void test_aggregate_leaves_out_a_row_that_is_too_much(void **state)
                                            "{\"g\":\"a\",\"d\":1.7e+308}");
     aggregates_end(all);
     // In place, too.
-    all = aggregates_begin("g:text d:double_precision r:real", "g", "count(*); sum(d); sum(r)", NULL);
+    all =
+        aggregates_begin("g:text d:double_precision r:real", "g", "count(*); sum(d); sum(r)", NULL);
     AGGREGATES_CHECK(all, "+(a, 1, 1e+308, 1) +(b, 1, 1, 3e+38)", "+ a|1e308|1", "+ a|1.7e308|1",
                      "+ b|1|3e38", "+ b|1|3e38");
     changes_expect_reported(&all->changes, "expression: value out of range: overflow "
@@ -217,9 +214,9 @@ static const char WINDOW_COLUMNS[] = "k:text v:integer window_start:timestamptz 
 static void test_aggregate_window_is_sent_once_when_its_end_is_reached(void **state)
 {
     (void)state;
-    struct aggregates *all = aggregates_begin(WINDOW_COLUMNS, "k window_start",
-                                              "count(*); sum(v); count(distinct v); max(k)",
-                                              "window_end");
+    struct aggregates *all =
+        aggregates_begin(WINDOW_COLUMNS, "k window_start",
+                         "count(*); sum(v); count(distinct v); max(k)", "window_end");
     all->changes.has_event_times = true;
     CHANGES_FEED(all->op, all->schema, "a|1|2000-01-01 00:00:00Z|2000-01-01 00:01:00Z",
                  "a|1|2000-01-01 00:00:00Z|2000-01-01 00:01:00Z",
@@ -239,11 +236,10 @@ static void test_aggregate_window_is_sent_once_when_its_end_is_reached(void **st
     aggregates_restart(all);
     CHANGES_FEED(all->op, all->schema, "a|7|2000-01-01 00:00:00Z|2000-01-01 00:01:00Z",
                  "c|7|2000-01-01 00:01:00Z|2000-01-01 00:02:00Z");
-    changes_expect_reported(
-        &all->changes,
-        "late: the result of its window is out {\"k\":\"a\",\"v\":7,"
-        "\"window_start\":\"2000-01-01T00:00:00+00:00\",\"window_end\":"
-        "\"2000-01-01T00:01:00+00:00\"}");
+    changes_expect_reported(&all->changes,
+                            "late: the result of its window is out {\"k\":\"a\",\"v\":7,"
+                            "\"window_start\":\"2000-01-01T00:00:00+00:00\",\"window_end\":"
+                            "\"2000-01-01T00:01:00+00:00\"}");
     changes_pass_time(all->op, INT64_MAX);
     all->changes.has_event_times = false;
     assert_int_equal(all->changes.row_count, 1 + 3);

@@ -107,8 +107,8 @@ static struct weir_numeric average(const struct model *model, struct weir_numeri
                                    int64_t count)
 {
     struct weir_numeric quotient;
-    assert_true(weir_numeric_divide(sum, weir_numeric_from_int64(count, model->arena),
-                                    model->arena, &quotient, NULL));
+    assert_true(weir_numeric_divide(sum, weir_numeric_from_int64(count, model->arena), model->arena,
+                                    &quotient, NULL));
     return quotient;
 }
 
@@ -176,10 +176,8 @@ static void add_text(struct totals *totals, const struct row *row)
         return;
     }
     const char *text = TEXTS[row->t];
-    totals->t_min =
-        totals->t_min == NULL || strcmp(text, totals->t_min) < 0 ? text : totals->t_min;
-    totals->t_max =
-        totals->t_max == NULL || strcmp(text, totals->t_max) > 0 ? text : totals->t_max;
+    totals->t_min = totals->t_min == NULL || strcmp(text, totals->t_min) < 0 ? text : totals->t_min;
+    totals->t_max = totals->t_max == NULL || strcmp(text, totals->t_max) > 0 ? text : totals->t_max;
     if (row->f == 1) {
         totals->t_seen_filtered |= UINT64_C(1) << row->t;
         if (totals->t_max_filtered == NULL || strcmp(text, totals->t_max_filtered) > 0) {
@@ -299,9 +297,10 @@ static void feed(struct aggregates *all, struct model *model, bool has_deletes)
             continue;
         }
         struct row row = random_row();
-        snprintf(lines[i], sizeof lines[i], "%s%s", !has_deletes      ? ""
-                                                    : below(2) == 0 ? "+ "
-                                                                    : "> ",
+        snprintf(lines[i], sizeof lines[i], "%s%s",
+                 !has_deletes    ? ""
+                 : below(2) == 0 ? "+ "
+                                 : "> ",
                  row.line);
         if (model->live_count == LIVE_MAX) {
             count = i;

@@ -14,8 +14,7 @@ static void check_start(int64_t size_us, const char *origin, const char *time, c
     struct weir_tumble window = {.size_us = size_us, .origin_us = timed_parse_us(origin)};
     int64_t start_us = weir_tumble_start_us(&window, timed_parse_us(time));
     if (start_us != timed_parse_us(start)) {
-        fail_msg("%s: %lld us from %s", time, (long long)(start_us - timed_parse_us(start)),
-                 start);
+        fail_msg("%s: %lld us from %s", time, (long long)(start_us - timed_parse_us(start)), start);
     }
 }
 
@@ -61,9 +60,8 @@ static void test_tumble_start_is_at_or_before_every_time(void **state)
                                      .origin_us = (int64_t)(seed >> 3) * (i % 2 == 0 ? 1 : -1) / 8};
         int64_t start_us = weir_tumble_start_us(&window, time_us);
         assert_true(start_us <= time_us && time_us - start_us < window.size_us);
-        assert_int_equal((start_us % window.size_us - window.origin_us % window.size_us) %
-                             window.size_us,
-                         0);
+        assert_int_equal(
+            (start_us % window.size_us - window.origin_us % window.size_us) % window.size_us, 0);
     }
 }
 
@@ -98,10 +96,9 @@ static void chain_open(struct chain *chain, uint32_t partition_count, int64_t si
     chain->watermark = timed_watermark(&chain->source, partition_count, delay_ms, 1000);
     chain->tumble = weir_tumble_create(
         "id", "tumble",
-        &(struct weir_tumble_config){
-            .output = &timed_window_schema,
-            .window = {.size_us = size_us, .origin_us = timed_us(0)},
-            .delay_us = delay_ms * 1000});
+        &(struct weir_tumble_config){.output = &timed_window_schema,
+                                     .window = {.size_us = size_us, .origin_us = timed_us(0)},
+                                     .delay_us = delay_ms * 1000});
     chain->store = memory_state_store_create();
     chain->aggregate = weir_aggregate_create(
         "id", "aggregate",
@@ -164,11 +161,10 @@ static void check_late_rows_stay_out(bool is_one_batch)
             timed_feed(chain.watermark, 4, ROWS, 0, -1);
         }
         if (delay_ms == 0) {
-            chain_expect(&chain, is_one_batch
-                                     ? "(u, 1970-01-01 00:04:00+00, 1, 1) "
-                                       "(u, 1970-01-01 00:01:00+00, 1, 7)"
-                                     : "(u, 1970-01-01 00:01:00+00, 1, 7) "
-                                       "(u, 1970-01-01 00:04:00+00, 1, 1)");
+            chain_expect(&chain, is_one_batch ? "(u, 1970-01-01 00:04:00+00, 1, 1) "
+                                                "(u, 1970-01-01 00:01:00+00, 1, 7)"
+                                              : "(u, 1970-01-01 00:01:00+00, 1, 7) "
+                                                "(u, 1970-01-01 00:04:00+00, 1, 1)");
             changes_expect_reported(&chain.changes,
                                     "late: its window was closed 120000 ms before; a larger "
                                     "watermark_delay would have waited at 2");
@@ -202,7 +198,7 @@ static void test_tumble_old_rows_have_old_windows(void **state)
     chain_close(&chain);
 }
 
-#define CLOCK(hour, minute, second) (((hour) * 60 + (minute)) * 60 + (second)) * INT64_C(1000)
+#define CLOCK(hour, minute, second) (((hour)*60 + (minute)) * 60 + (second)) * INT64_C(1000)
 
 // C054.
 static void test_tumble_a_row_whose_window_ends_at_the_watermark_is_late(void **state)
@@ -228,8 +224,11 @@ static void test_tumble_windows_hold_their_start_and_not_their_end(void **state)
     (void)state;
     struct chain chain;
     chain_open(&chain, 1, 2 * SECOND_US, 0);
-    const struct timed_row rows[] = {
-        {0, 500, "a", 1}, {0, 1999, "a", 1}, {0, 2000, "a", 1}, {0, 9000, "a", 1}, {0, 1200, "a", 1}};
+    const struct timed_row rows[] = {{0, 500, "a", 1},
+                                     {0, 1999, "a", 1},
+                                     {0, 2000, "a", 1},
+                                     {0, 9000, "a", 1},
+                                     {0, 1200, "a", 1}};
     for (uint32_t i = 0; i < 5; i++) {
         timed_feed(chain.watermark, 1, &rows[i], i, -1);
     }

@@ -147,14 +147,14 @@ static void test_watermark_sets_aside_what_is_too_far_ahead(void **state)
     open_fixture(&fixture, 1, 0);
     static const struct weir_partition_time PARTITION[] = {{0, INT64_MIN}};
     fixture.op->ops->destroy(fixture.op);
-    fixture.op = weir_watermark_create(
-        "id", "watermark",
-        &(struct weir_watermark_config){.max_ahead_us = INT64_C(3600000000),
-                                        .source = &fixture.source.source,
-                                        .table = "t",
-                                        .partition_count = 1,
-                                        .partitions = PARTITION,
-                                        .clock = &timed_clock});
+    fixture.op =
+        weir_watermark_create("id", "watermark",
+                              &(struct weir_watermark_config){.max_ahead_us = INT64_C(3600000000),
+                                                              .source = &fixture.source.source,
+                                                              .table = "t",
+                                                              .partition_count = 1,
+                                                              .partitions = PARTITION,
+                                                              .clock = &timed_clock});
     changes_attach(&fixture.changes, fixture.op);
     const struct timed_row rows[] = {
         {0, AT(3600000), "a", 1}, {0, AT(3600001), "b", 1}, {0, AT(5), "c", 1}};
@@ -187,10 +187,9 @@ static void test_watermark_time_of_partitions_is_in_the_checkpoint(void **state)
                                                                  .partition = partition,
                                                                  .event_time_us = INT64_MIN});
     }
-    weir_snapshot_add_position(snapshot, &(struct weir_position_entry){.table = "other",
-                                                                       .topic = "topic",
-                                                                       .partition = 77,
-                                                                       .event_time_us = 3});
+    weir_snapshot_add_position(
+        snapshot, &(struct weir_position_entry){
+                      .table = "other", .topic = "topic", .partition = 77, .event_time_us = 3});
     assert_int_equal(fixture.op->ops->barrier(fixture.op, &barrier, snapshot, &error), WEIR_OK);
     assert_int_equal(snapshot->positions[0].event_time_us, timed_us(AT(100)));
     assert_int_equal(snapshot->positions[1].event_time_us, INT64_MIN);
@@ -203,16 +202,16 @@ static void test_watermark_time_of_partitions_is_in_the_checkpoint(void **state)
 
     open_fixture(&fixture, 2, 5);
     fixture.op->ops->destroy(fixture.op);
-    fixture.op = weir_watermark_create("id", "watermark",
-                                       &(struct weir_watermark_config){
-                                           .delay_us = 5000,
-                                           .idle_timeout_ms = IDLE_MS,
-                                           .max_ahead_us = -1,
-                                           .source = &fixture.source.source,
-                                           .table = "t",
-                                           .partition_count = 2,
-                                           .partitions = restored,
-                                           .clock = &timed_clock});
+    fixture.op =
+        weir_watermark_create("id", "watermark",
+                              &(struct weir_watermark_config){.delay_us = 5000,
+                                                              .idle_timeout_ms = IDLE_MS,
+                                                              .max_ahead_us = -1,
+                                                              .source = &fixture.source.source,
+                                                              .table = "t",
+                                                              .partition_count = 2,
+                                                              .partitions = restored,
+                                                              .clock = &timed_clock});
     changes_attach(&fixture.changes, fixture.op);
     TIMED_FEED(fixture.op, 2, {1, AT(300), "c", 1});
     changes_expect(&fixture.changes, "(c, 1) T95");

@@ -70,8 +70,7 @@ static inline int64_t timed_parse_us(const char *text)
 
 // The record's offset is its place from first_offset, its timestamp record_ms (-1: none).
 static inline void timed_feed(struct weir_operator *op, uint32_t count,
-                              const struct timed_row *rows, int64_t first_offset,
-                              int64_t record_ms)
+                              const struct timed_row *rows, int64_t first_offset, int64_t record_ms)
 {
     struct weir_arena *arena = weir_arena_create(1 << 14);
     struct weir_batch batch = {
@@ -112,16 +111,15 @@ static inline struct weir_operator *timed_watermark(struct timed_source *source,
     static const struct weir_partition_time PARTITIONS[TIMED_PARTITIONS_MAX] = {
         {0, INT64_MIN}, {1, INT64_MIN}, {2, INT64_MIN}, {3, INT64_MIN}};
     *source = (struct timed_source){.source.ops = &timed_source_ops};
-    return weir_watermark_create(
-        "id", "watermark",
-        &(struct weir_watermark_config){.delay_us = delay_ms * 1000,
-                                        .idle_timeout_ms = idle_timeout_ms,
-                                        .max_ahead_us = -1,
-                                        .source = &source->source,
-                                        .table = "t",
-                                        .partition_count = count,
-                                        .partitions = PARTITIONS,
-                                        .clock = &timed_clock});
+    return weir_watermark_create("id", "watermark",
+                                 &(struct weir_watermark_config){.delay_us = delay_ms * 1000,
+                                                                 .idle_timeout_ms = idle_timeout_ms,
+                                                                 .max_ahead_us = -1,
+                                                                 .source = &source->source,
+                                                                 .table = "t",
+                                                                 .partition_count = count,
+                                                                 .partitions = PARTITIONS,
+                                                                 .clock = &timed_clock});
 }
 
 static inline void timed_connect(struct weir_operator *op, struct weir_operator **next,

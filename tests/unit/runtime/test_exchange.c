@@ -1,112 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows from task to task: copied, routed by key group, held back by full channels, cut by barriers;
-// single steps first, then two producers and two consumers in threads of their own.
-#include "runtime/exchange.h"
-#include "runtime/gather.h"
-#include "runtime/types/key.h"
-#include "runtime/types/text_io.h"
-
-#include "tests/unit/cmocka_all.h"
-
-#include <pthread.h>
-#include <stdio.h>
-
-#define PLAIN(kind)                                                                                \
-    {                                                                                              \
-        WEIR_TYPE_##kind, -1, NULL                                                                 \
-    }
-
-static const struct weir_field pair_fields[] = {{"x", PLAIN(NUMERIC)}, {"y", PLAIN(TEXT)}};
-static const struct weir_composite pair_type = {"pair", 2, pair_fields};
-static const struct weir_field fields[] = {
-    {"k", PLAIN(NUMERIC)}, {"seq", PLAIN(BIGINT)}, {"epoch", PLAIN(INTEGER)},
-    {"t", PLAIN(TEXT)},    {"c", {WEIR_TYPE_COMPOSITE, -1, &pair_type}}};
-enum { K, SEQ, EPOCH, T, C, COLUMN_COUNT, SENDER_SHIFT = 32 };
-static const struct weir_schema schema = {COLUMN_COUNT, fields};
-static const uint32_t key_columns[] = {K};
-
-// Keys 0 to key_count - 1, spelt with 0 to 2 digits behind the point; seq goes up from first_seq.
-static struct weir_batch make_batch(struct weir_arena *arena, uint32_t row_count,
-                                    uint32_t key_count, int64_t first_seq, int32_t epoch)
-{
-    struct weir_batch batch = {
-        .schema = &schema,
-        .row_count = row_count,
-        .selected_count = row_count,
-        .columns = weir_arena_alloc(arena, COLUMN_COUNT * sizeof *batch.columns),
-        .event_time_us = weir_arena_alloc(arena, row_count * sizeof(int64_t)),
-        .arena = arena,
-    };
-    for (uint32_t c = 0; c < COLUMN_COUNT; c++) {
-        weir_column_init(&batch.columns[c], &fields[c].type, row_count, c == T || c == C, arena);
-    }
-    uint8_t *change = weir_arena_alloc(arena, row_count);
-    batch.change = change;
-    for (uint32_t row = 0; row < row_count; row++) {
-        int64_t seq = first_seq + row;
-        uint16_t scale = (uint16_t)(seq % 3);
-        static const int64_t TENS[] = {1, 10, 100};
-        batch.columns[K].numeric[row] =
-            weir_numeric_small((int64_t)((uint64_t)seq * 7 % key_count) * TENS[scale], scale);
-        batch.columns[SEQ].i64[row] = seq;
-        batch.columns[EPOCH].i32[row] = epoch;
-        batch.event_time_us[row] = seq * 1000;
-        change[row] = (uint8_t)(seq % 4);
-        if (seq % 5 != 0) {
-            char text[32];
-            size_t size = (size_t)snprintf(text, sizeof text, "text %lld", (long long)seq);
-            weir_bitmap_set(batch.columns[T].validity, row);
-            batch.columns[T].view[row] = weir_arena_copy(arena, (struct weir_view){text, size});
-        }
-        if (seq % 7 != 0) {
-            struct weir_column *pair = batch.columns[C].children;
-            weir_bitmap_set(batch.columns[C].validity, row);
-            weir_bitmap_set(pair[0].validity, row);
-            pair[0].numeric[row] = weir_numeric_from_int128(
-                (__int128)seq * WEIR_NUMERIC_SMALL_LIMIT * 10 + 5, 1, arena);
-        }
-    }
-    return batch;
-}
-
-static void append_row(struct weir_buffer *out, const struct weir_batch *batch, uint32_t row)
-{
-    for (uint32_t c = 0; c < COLUMN_COUNT; c++) {
-        if (weir_column_is_valid(&batch->columns[c], row)) {
-            weir_text_append(out, &batch->columns[c], row);
-        }
-        weir_buffer_append_char(out, '|');
-    }
-    weir_buffer_printf(out, "%lld %u\n", (long long)batch->event_time_us[row],
-                       batch->change[row]);
-}
-
-static void test_gather_copies_rows_in_the_order_asked_for(void **state)
-{
-    (void)state;
-    static const uint16_t ROWS[] = {99, 0, 63, 64, 7, 7, 65};
-    enum { COUNT = sizeof ROWS / sizeof *ROWS };
-    struct weir_arena *arena = weir_arena_create(1 << 14);
-    struct weir_batch batch = make_batch(arena, 100, 10, 0, 1);
-    struct weir_buffer expected = {0};
-    struct weir_buffer actual = {0};
-    for (uint32_t i = 0; i < COUNT; i++) {
-        append_row(&expected, &batch, ROWS[i]);
-    }
-    struct weir_batch *copy = weir_batch_gather(&batch, ROWS, COUNT);
-    weir_arena_destroy(arena); // the copy stands on its own
-    assert_int_equal(copy->row_count, COUNT);
-    assert_int_equal(copy->selected_count, COUNT);
-    assert_null(copy->records);
-    for (uint32_t i = 0; i < COUNT; i++) {
-        append_row(&actual, copy, weir_batch_row(copy, i));
-    }
-    assert_string_equal(weir_buffer_text(&actual), weir_buffer_text(&expected));
-    weir_batch_free(copy);
-    weir_batch_free(NULL);
-    weir_buffer_deinit(&expected);
-    weir_buffer_deinit(&actual);
-}
+// Rows from task to task: routed by key group, held back by full channels, cut by barriers; single
+// steps. test_exchange_threads.c has the same in threads.
+#include "exchange_rows.h"
 
 // --- the way out --------------------------------------------------------------------------------
 
@@ -120,9 +15,8 @@ struct lanes {
 
 static void lanes_open(struct lanes *lanes, uint32_t count, uint32_t capacity)
 {
-    *lanes = (struct lanes){.count = count,
-                            .producer = weir_mailbox_create(),
-                            .consumer = weir_mailbox_create()};
+    *lanes = (struct lanes){
+        .count = count, .producer = weir_mailbox_create(), .consumer = weir_mailbox_create()};
     for (uint32_t i = 0; i < count; i++) {
         lanes->channels[i] =
             weir_channel_create(capacity, lanes->producer, lanes->consumer, weir_batch_free);
@@ -152,15 +46,6 @@ static void lanes_send(struct lanes *lanes, uint32_t row_count, int64_t first_se
     struct weir_error error;
     assert_int_equal(lanes->outlet->ops->process(lanes->outlet, &batch, &error), WEIR_OK);
     weir_arena_destroy(arena);
-}
-
-static uint32_t owner_of(const struct weir_batch *batch, uint32_t row, uint32_t task_count)
-{
-    struct weir_buffer key = {0};
-    weir_key_encode(&batch->columns[K], 1, row, &key);
-    uint16_t key_group = weir_key_group((struct weir_view){key.data, key.size_bytes});
-    weir_buffer_deinit(&key);
-    return weir_key_group_owner(key_group, task_count);
 }
 
 static void test_outlet_sends_each_row_to_its_owner_in_order(void **state)
@@ -328,8 +213,7 @@ static void way_in_open(struct way_in *way, uint32_t channel_count)
 {
     *way = (struct way_in){.producer = weir_mailbox_create(), .consumer = weir_mailbox_create()};
     for (uint32_t i = 0; i < channel_count; i++) {
-        way->channels[i] =
-            weir_channel_create(16, way->producer, way->consumer, weir_batch_free);
+        way->channels[i] = weir_channel_create(16, way->producer, way->consumer, weir_batch_free);
     }
     way->inlet = weir_inlet_create(&(struct weir_inlet_config){.id = "id",
                                                                .name = "inlet",
@@ -512,189 +396,9 @@ static void test_inlet_passes_failures_on_and_drops_what_is_left(void **state)
     way_in_close(&way);
 }
 
-// --- threads ------------------------------------------------------------------------------------
-
-enum { TASK_COUNT = 2, EPOCH_COUNT = 60, BATCHES_A_EPOCH = 15, THREAD_KEYS = 400 };
-
-struct producer {
-    pthread_t thread;
-    uint32_t idx;
-    struct weir_mailbox *mailbox;
-    struct weir_channel *channels[TASK_COUNT];
-};
-
-struct consumer {
-    struct weir_operator op; // first: what the inlet feeds
-    struct weir_operator *next[1];
-    pthread_t thread;
-    uint32_t idx;
-    struct weir_mailbox *mailbox;
-    struct weir_source *inlet;
-    int32_t epoch;
-    int64_t row_count;
-    int64_t watermark_us;
-    int64_t last_seq[TASK_COUNT][THREAD_KEYS];
-};
-
-static void wait_for_room(struct weir_operator *outlet, struct weir_mailbox *mailbox)
-{
-    struct weir_error error;
-    while (outlet->is_blocked) {
-        weir_mailbox_wait(mailbox, -1); // for ever, if a wake were missed
-        outlet->ops->resume(outlet, &error);
-    }
-}
-
-static void *produce(void *argument)
-{
-    struct producer *producer = argument;
-    struct weir_operator *outlet =
-        weir_outlet_create(&(struct weir_outlet_config){.id = "id",
-                                                        .name = "exchange",
-                                                        .key_count = 1,
-                                                        .key_columns = key_columns,
-                                                        .channel_count = TASK_COUNT,
-                                                        .channels = producer->channels});
-    struct weir_error error;
-    struct weir_arena *arena = weir_arena_create(1 << 14);
-    int64_t seq = (int64_t)producer->idx << SENDER_SHIFT;
-    for (int32_t epoch = 1; epoch <= EPOCH_COUNT; epoch++) {
-        for (uint32_t i = 0; i < BATCHES_A_EPOCH; i++) {
-            uint32_t row_count = 1 + (uint32_t)(seq * 31 + i * 17) % 97;
-            weir_arena_reset(arena);
-            struct weir_batch batch = make_batch(arena, row_count, THREAD_KEYS, seq, epoch);
-            seq += row_count;
-            outlet->ops->process(outlet, &batch, &error);
-            outlet->ops->time_passed(outlet, &(struct weir_time){.watermark_us = seq & 0xffffffff},
-                                     &error);
-            wait_for_room(outlet, producer->mailbox);
-        }
-        outlet->ops->barrier(outlet, &(struct weir_barrier){.number = epoch}, NULL, &error);
-        wait_for_room(outlet, producer->mailbox);
-    }
-    for (uint32_t i = 0; i < TASK_COUNT; i++) {
-        struct weir_item end = {.kind = WEIR_ITEM_END};
-        while (!weir_channel_push(producer->channels[i], &end)) {
-            weir_mailbox_wait(producer->mailbox, -1);
-        }
-    }
-    weir_arena_destroy(arena);
-    outlet->ops->destroy(outlet);
-    return NULL;
-}
-
-static enum weir_status consumer_process(struct weir_operator *op, struct weir_batch *batch,
-                                         struct weir_error *error)
-{
-    (void)error;
-    struct consumer *consumer = (struct consumer *)op;
-    for (uint32_t row = 0; row < batch->row_count; row++) {
-        int64_t seq = batch->columns[SEQ].i64[row];
-        int64_t *last = &consumer->last_seq[seq >> SENDER_SHIFT]
-                                           [(uint64_t)seq * 7 % THREAD_KEYS];
-        // Exactly the rows of the epoch, those of a key in order, none of another task.
-        WEIR_ASSERT(batch->columns[EPOCH].i32[row] == consumer->epoch);
-        WEIR_ASSERT(seq > *last);
-        WEIR_ASSERT(owner_of(batch, row, TASK_COUNT) == consumer->idx);
-        *last = seq;
-        consumer->row_count++;
-    }
-    return WEIR_OK;
-}
-
-static enum weir_status consumer_time_passed(struct weir_operator *op,
-                                             const struct weir_time *time,
-                                             struct weir_error *error)
-{
-    (void)error;
-    struct consumer *consumer = (struct consumer *)op;
-    WEIR_ASSERT(time->watermark_us >= consumer->watermark_us);
-    consumer->watermark_us = time->watermark_us;
-    return WEIR_OK;
-}
-
-static void *consume(void *argument)
-{
-    struct consumer *consumer = argument;
-    struct weir_error error;
-    enum weir_step step;
-    while ((step = consumer->inlet->ops->poll(consumer->inlet, &error)) != WEIR_STEP_DONE) {
-        WEIR_ASSERT(step != WEIR_STEP_FAILED);
-        if (step == WEIR_STEP_IDLE) {
-            weir_mailbox_wait(consumer->mailbox, -1);
-        } else if (step == WEIR_STEP_BARRIER) {
-            WEIR_ASSERT(consumer->inlet->barrier.number == consumer->epoch);
-            consumer->epoch++;
-        }
-    }
-    return NULL;
-}
-
-static const struct weir_operator_ops consumer_ops = {
-    .kind = "consumer", .process = consumer_process, .time_passed = consumer_time_passed};
-
-static void test_exchange_between_threads_cuts_epochs_exactly(void **state)
-{
-    (void)state;
-    static struct producer producers[TASK_COUNT];
-    static struct consumer consumers[TASK_COUNT];
-    static struct weir_channel *channels[TASK_COUNT][TASK_COUNT]; // by consumer
-    for (uint32_t i = 0; i < TASK_COUNT; i++) {
-        producers[i] = (struct producer){.idx = i, .mailbox = weir_mailbox_create()};
-        consumers[i] = (struct consumer){
-            .op.ops = &consumer_ops, .idx = i, .mailbox = weir_mailbox_create(), .epoch = 1};
-        memset(consumers[i].last_seq, 0xff, sizeof consumers[i].last_seq);
-    }
-    for (uint32_t to = 0; to < TASK_COUNT; to++) {
-        for (uint32_t from = 0; from < TASK_COUNT; from++) {
-            channels[to][from] = weir_channel_create(4, producers[from].mailbox,
-                                                     consumers[to].mailbox, weir_batch_free);
-            producers[from].channels[to] = channels[to][from];
-        }
-        consumers[to].inlet =
-            weir_inlet_create(&(struct weir_inlet_config){.id = "id",
-                                                          .name = "inlet",
-                                                          .channel_count = TASK_COUNT,
-                                                          .channels = channels[to],
-                                                          .clock = &weir_system_clock});
-        consumers[to].next[0] = &consumers[to].op;
-        consumers[to].inlet->op.next = consumers[to].next;
-        consumers[to].inlet->op.next_count = 1;
-    }
-    for (uint32_t i = 0; i < TASK_COUNT; i++) {
-        assert_int_equal(pthread_create(&producers[i].thread, NULL, produce, &producers[i]), 0);
-        assert_int_equal(pthread_create(&consumers[i].thread, NULL, consume, &consumers[i]), 0);
-    }
-    int64_t row_count = 0;
-    for (uint32_t i = 0; i < TASK_COUNT; i++) {
-        pthread_join(producers[i].thread, NULL);
-        pthread_join(consumers[i].thread, NULL);
-        assert_int_equal(consumers[i].epoch, EPOCH_COUNT + 1);
-        row_count += consumers[i].row_count;
-    }
-    int64_t expected = 0;
-    for (uint32_t i = 0; i < TASK_COUNT; i++) {
-        int64_t seq = (int64_t)i << SENDER_SHIFT;
-        for (int32_t epoch = 1; epoch <= EPOCH_COUNT; epoch++) {
-            for (uint32_t k = 0; k < BATCHES_A_EPOCH; k++) {
-                uint32_t count = 1 + (uint32_t)(seq * 31 + k * 17) % 97;
-                seq += count;
-                expected += count;
-            }
-        }
-    }
-    assert_int_equal(row_count, expected);
-    for (uint32_t i = 0; i < TASK_COUNT; i++) {
-        consumers[i].inlet->op.ops->destroy(&consumers[i].inlet->op);
-        weir_mailbox_destroy(producers[i].mailbox, NULL);
-        weir_mailbox_destroy(consumers[i].mailbox, NULL);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_gather_copies_rows_in_the_order_asked_for),
         cmocka_unit_test(test_outlet_sends_each_row_to_its_owner_in_order),
         cmocka_unit_test(test_outlet_takes_only_the_rows_selected),
         cmocka_unit_test(test_outlet_holds_back_what_a_full_channel_does_not_take),
@@ -705,7 +409,6 @@ int main(void)
         cmocka_unit_test(test_inlet_an_end_counts_as_every_barrier),
         cmocka_unit_test(test_inlet_time_is_the_least_of_channels_not_idle),
         cmocka_unit_test(test_inlet_passes_failures_on_and_drops_what_is_left),
-        cmocka_unit_test(test_exchange_between_threads_cuts_epochs_exactly),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

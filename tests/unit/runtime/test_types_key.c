@@ -63,11 +63,10 @@ static double random_double(void)
 
 static struct weir_numeric random_numeric(struct weir_arena *arena)
 {
-    static const char *const ODD[] = {"0",      "0.00",  "1",     "1.0",   "10",     "10.00", "-1",
-                                      "-10",    "-1.00", "0.1",   "0.01",  "-0.010", "9",     "99",
-                                      "-99",    "NaN",   "inf",   "-inf",  "100",    "1e40",  "1e-40",
-                                      "-1e40",  "12e39", "1e500", "-1e-9", "1.5",    "15",    "150.0",
-                                      "-150.00"};
+    static const char *const ODD[] = {
+        "0",     "0.00",   "1",     "1.0",   "10",    "10.00", "-1",  "-10",   "-1.00",  "0.1",
+        "0.01",  "-0.010", "9",     "99",    "-99",   "NaN",   "inf", "-inf",  "100",    "1e40",
+        "1e-40", "-1e40",  "12e39", "1e500", "-1e-9", "1.5",   "15",  "150.0", "-150.00"};
     char text[128];
     size_t size = 0;
     if (below(2) == 0) {
@@ -224,9 +223,8 @@ static void check(uint32_t column_count, const struct weir_type *types)
                 weir_text_append(&text, &table.columns[0], a);
                 weir_buffer_printf(&text, " and ");
                 weir_text_append(&text, &table.columns[0], b);
-                fail_msg("%s: %s: %d for %d",
-                         weir_type_name(&types[0], name, sizeof name), weir_buffer_text(&text),
-                         order, expected);
+                fail_msg("%s: %s: %d for %d", weir_type_name(&types[0], name, sizeof name),
+                         weir_buffer_text(&text), order, expected);
             }
             if (expected == 0) {
                 assert_int_equal(weir_key_group(key_of(&table, a)),
@@ -245,9 +243,13 @@ static void test_key_order_and_equality_of_every_type(void **state)
 {
     (void)state;
     static const struct weir_type TYPES[] = {
-        PLAIN(BOOLEAN), PLAIN(SMALLINT), PLAIN(INTEGER), PLAIN(BIGINT),    PLAIN(REAL),
-        PLAIN(DOUBLE),  PLAIN(NUMERIC),  PLAIN(TEXT),    PLAIN(VARCHAR),   PLAIN(BYTEA),
-        PLAIN(DATE),    PLAIN(TIMESTAMP), PLAIN(TIMESTAMPTZ), {WEIR_TYPE_COMPOSITE, -1, &outer},
+        PLAIN(BOOLEAN),     PLAIN(SMALLINT),
+        PLAIN(INTEGER),     PLAIN(BIGINT),
+        PLAIN(REAL),        PLAIN(DOUBLE),
+        PLAIN(NUMERIC),     PLAIN(TEXT),
+        PLAIN(VARCHAR),     PLAIN(BYTEA),
+        PLAIN(DATE),        PLAIN(TIMESTAMP),
+        PLAIN(TIMESTAMPTZ), {WEIR_TYPE_COMPOSITE, -1, &outer},
     };
     for (size_t i = 0; i < sizeof TYPES / sizeof *TYPES; i++) {
         for (uint32_t round = 0; round < 4; round++) {
@@ -294,12 +296,36 @@ static void test_key_of_jsonb_goes_by_value(void **state)
 {
     (void)state;
     static const char *const TEXTS[] = {
-        "1",         "1.0",           "1.00",          "10",          "100",
-        "-0.50",     "-0.5",          "0",             "0.0",         "\"1.0\"",
-        "\"1.00\"",  "{\"a\": 1.50}", "{\"a\": 1.5}",  "[1.0, 2]",    "[1, 2.0]",
-        "[10, 2]",   "\"\\\"1.0\"",   "\"\\\"1.00\"",  "true",        "null",
-        "[1.0,1.0]", "[\"1.0\",1.0]", "[\"1.0\",1]",   "{\"1.0\":0}", "{\"1.00\":0}",
-        "1e30",      "1.0e30",        "\"\\\\\"",      "[]",          "{}",
+        "1",
+        "1.0",
+        "1.00",
+        "10",
+        "100",
+        "-0.50",
+        "-0.5",
+        "0",
+        "0.0",
+        "\"1.0\"",
+        "\"1.00\"",
+        "{\"a\": 1.50}",
+        "{\"a\": 1.5}",
+        "[1.0, 2]",
+        "[1, 2.0]",
+        "[10, 2]",
+        "\"\\\"1.0\"",
+        "\"\\\"1.00\"",
+        "true",
+        "null",
+        "[1.0,1.0]",
+        "[\"1.0\",1.0]",
+        "[\"1.0\",1]",
+        "{\"1.0\":0}",
+        "{\"1.00\":0}",
+        "1e30",
+        "1.0e30",
+        "\"\\\\\"",
+        "[]",
+        "{}",
     };
     enum { COUNT = sizeof TEXTS / sizeof *TEXTS };
     struct weir_arena *arena = weir_arena_create(1 << 12);
@@ -361,10 +387,11 @@ static void test_key_decode_survives_any_bytes(void **state)
 static void test_row_codec_gives_back_what_it_was_given(void **state)
 {
     (void)state;
-    static const struct weir_type TYPES[] = {PLAIN(BOOLEAN), PLAIN(SMALLINT), PLAIN(INTEGER),
-                                             PLAIN(BIGINT),  PLAIN(REAL),     PLAIN(DOUBLE),
-                                             PLAIN(NUMERIC), PLAIN(BYTEA),    PLAIN(TIMESTAMP),
-                                             {WEIR_TYPE_COMPOSITE, -1, &outer}};
+    static const struct weir_type TYPES[] = {PLAIN(BOOLEAN),   PLAIN(SMALLINT),
+                                             PLAIN(INTEGER),   PLAIN(BIGINT),
+                                             PLAIN(REAL),      PLAIN(DOUBLE),
+                                             PLAIN(NUMERIC),   PLAIN(BYTEA),
+                                             PLAIN(TIMESTAMP), {WEIR_TYPE_COMPOSITE, -1, &outer}};
     enum { COUNT = sizeof TYPES / sizeof *TYPES };
     struct weir_arena *arena = weir_arena_create(1 << 14);
     for (uint32_t round = 0; round < 300; round++) {
