@@ -94,7 +94,7 @@ need() { # NAME COMMAND…
 # A test that is a program of its own, and counts as its cases where it names them: "passed  NAME",
 # "FAILED  NAME". 77: it could not be run here.
 check() { # NAME COMMAND…
-    local name=$1 code=0 cases
+    local name=$1 code=0 cases reason
     shift
     "$@" >"$work/$name.log" 2>&1 || code=$?
     cases=$(sed -nE "s/^passed  (\w+).*/passed $name: \1/p; s/^FAILED  (\w+).*/failed $name: \1/p" \
@@ -102,7 +102,10 @@ check() { # NAME COMMAND…
     [ -z "$cases" ] || echo "$cases" >>"$results"
     case $code in
     0) [ -n "$cases" ] || note passed "$name" ;;
-    77) note skipped "$name: $(grep -m 1 '^skipped' "$work/$name.log" || echo 'cannot be run here')" ;;
+    77)
+        reason=$(sed -n 's/^skipped [^:]*: //p;T;q' "$work/$name.log")
+        note skipped "$name: ${reason:-cannot be run here}"
+        ;;
     *)
         tail -n 60 "$work/$name.log"
         grep -q '^failed ' <<<"$cases" || note failed "$name"

@@ -9,7 +9,7 @@ RULES, rule = rule_list()
 
 FUNCTION_LINES_MAX = 80
 
-# The layer table of docs/design: what a folder may include of the others. Itself always. app/ and
+# The layer table of ARCHITECTURE.md: what a folder may include of the others. Itself always. app/ and
 # tests/ may include everything, which is said by not naming them.
 LAYERS = {
     "runtime": set(),
