@@ -32,9 +32,23 @@ static const char *const kind_words[] = {
 // A group finds its state by its input, its keys and its window. Its aggregates are matched one by
 // one inside, so that one more does not lose the others: neither they nor their arguments are in
 // the id. What tells two groups of different queries apart is then the table they are for.
-static void put_group(struct weir_buffer *text, const struct weir_graph_node *exchange)
+static void put_group(struct weir_arena *arena, struct weir_buffer *text,
+                      const struct weir_graph_node *exchange)
 {
     const struct weir_graph_node *project = exchange->inputs[0];
+    const struct weir_expr **keys = weir_arena_alloc(arena, exchange->key_count * sizeof(*keys));
+    for (uint32_t i = 0; i < exchange->key_count; i++) {
+        char type[256];
+        keys[i] = project->exprs[i];
+        put(text, weir_type_name(&project->schema.columns[i].type, type, sizeof(type)));
+    }
+    // Whether projections could be merged hangs on the arguments, too: keys are those of the first.
+    while (project->input_count == 1 && project->inputs[0]->kind == WEIR_PLAN_PROJECT) {
+        project = project->inputs[0];
+        for (uint32_t i = 0; i < exchange->key_count; i++) {
+            keys[i] = weir_graph_put_in(arena, keys[i], project);
+        }
+    }
     put(text, kind_words[WEIR_PLAN_EXCHANGE]);
     for (uint32_t i = 0; i < project->input_count; i++) {
         put(text, project->inputs[i]->id);
@@ -42,16 +56,15 @@ static void put_group(struct weir_buffer *text, const struct weir_graph_node *ex
     put(text, "");
     put(text, exchange->target == NULL ? "" : exchange->target);
     for (uint32_t i = 0; i < exchange->key_count; i++) {
-        char type[256];
-        put_expr(text, project->exprs[i]);
-        put(text, weir_type_name(&project->schema.columns[i].type, type, sizeof(type)));
+        put_expr(text, keys[i]);
     }
 }
 
-static void put_node(struct weir_buffer *text, const struct weir_graph_node *node)
+static void put_node(struct weir_arena *arena, struct weir_buffer *text,
+                     const struct weir_graph_node *node)
 {
     if (node->kind == WEIR_PLAN_EXCHANGE && node->is_group_input) {
-        put_group(text, node);
+        put_group(arena, text, node);
         return;
     }
     put(text, kind_words[node->kind]);
@@ -80,15 +93,17 @@ static void put_node(struct weir_buffer *text, const struct weir_graph_node *nod
     if (node->event_time_column >= 0) {
         put(text, node->schema.columns[node->event_time_column].name);
     }
-    for (uint32_t i = 0; node->kind != WEIR_PLAN_PROJECT && i < node->key_count; i++) {
+    // An AGGREGATE has the keys of its exchange, whose id holds them.
+    bool has_keys = node->kind == WEIR_PLAN_EXCHANGE || node->kind == WEIR_PLAN_NORMALIZE;
+    for (uint32_t i = 0; has_keys && i < node->key_count; i++) {
         put(text, node->inputs[0]->schema.columns[node->key_columns[i]].name);
     }
     if (node->kind == WEIR_PLAN_TUMBLE) {
         weir_buffer_printf(text, "%lld %lld", (long long)node->window.size_us,
                            (long long)node->window.origin_us);
     }
-    if (node->window_end_column >= 0) {
-        put(text, node->inputs[0]->schema.columns[node->window_end_column].name);
+    if (node->kind == WEIR_PLAN_AGGREGATE && node->window_end_column >= 0) {
+        put(text, "window");
     }
 }
 
@@ -128,7 +143,7 @@ static void identify(struct weir_graph *graph, uint32_t idx)
     for (uint32_t i = 0; i < node->input_count; i++) {
         node->inputs[i] = node->inputs[i]->same;
     }
-    put_node(&text, node);
+    put_node(graph->arena, &text, node);
     struct weir_graph_node *twin;
     do {
         XXH64_hash_t hash = XXH3_64bits(text.data, text.size_bytes);

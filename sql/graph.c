@@ -86,17 +86,14 @@ struct weir_graph_node *weir_graph_add_passing(struct weir_graph *graph, enum we
     return node;
 }
 
-struct weir_graph_node *weir_graph_add_tumble(struct weir_graph *graph,
-                                              struct weir_graph_node *input,
-                                              struct weir_catalog_table *table,
-                                              const struct weir_tumble *window)
+struct weir_schema weir_graph_tumble_schema(struct weir_graph *graph,
+                                            const struct weir_schema *input)
 {
     static const char *const names[] = {"window_start", "window_end"};
-    struct weir_graph_node *node = weir_graph_add(graph, WEIR_PLAN_TUMBLE, 1, &input);
-    uint32_t count = input->schema.column_count;
+    uint32_t count = input->column_count;
     struct weir_field *columns = weir_arena_alloc(graph->arena, (count + 2) * sizeof(*columns));
     if (count != 0) {
-        memcpy(columns, input->schema.columns, count * sizeof(*columns));
+        memcpy(columns, input->columns, count * sizeof(*columns));
     }
     for (uint32_t i = 0; i < 2; i++) {
         columns[count + i].name = names[i];
@@ -105,7 +102,16 @@ struct weir_graph_node *weir_graph_add_tumble(struct weir_graph *graph,
         }
         columns[count + i].type = weir_type_plain(WEIR_TYPE_TIMESTAMPTZ);
     }
-    node->schema = (struct weir_schema){.column_count = count + 2, .columns = columns};
+    return (struct weir_schema){.column_count = count + 2, .columns = columns};
+}
+
+struct weir_graph_node *weir_graph_add_tumble(struct weir_graph *graph,
+                                              struct weir_graph_node *input,
+                                              struct weir_catalog_table *table,
+                                              const struct weir_tumble *window)
+{
+    struct weir_graph_node *node = weir_graph_add(graph, WEIR_PLAN_TUMBLE, 1, &input);
+    node->schema = weir_graph_tumble_schema(graph, &input->schema);
     node->table = table;
     node->window = *window;
     return node;

@@ -84,7 +84,9 @@ struct weir_graph_node *weir_graph_add_passing(struct weir_graph *graph, enum we
                                                uint32_t input_count,
                                                struct weir_graph_node **inputs, uint32_t key_count,
                                                uint32_t *key_columns);
-// Of all inputs' rows: window_start and window_end behind their columns.
+// The input's columns, then window_start and window_end.
+struct weir_schema weir_graph_tumble_schema(struct weir_graph *graph,
+                                            const struct weir_schema *input);
 struct weir_graph_node *weir_graph_add_tumble(struct weir_graph *graph,
                                               struct weir_graph_node *input,
                                               struct weir_catalog_table *table,
@@ -120,6 +122,10 @@ enum weir_time_kind {
 enum weir_time_kind weir_graph_time_of(const struct weir_graph_node *node, uint32_t column_idx,
                                        struct weir_catalog_table **table);
 
+// Whether rows that change are filtered by now(), or computed with it where with_projects: what is
+// taken back would then not be what was given.
+bool weir_graph_has_now(const struct weir_graph_node *node, bool with_projects);
+
 // What makes rows of a result unique: the keys of the AGGREGATE or NORMALIZE that all of its rows
 // come from. NULL: nothing known does.
 const struct weir_graph_node *weir_graph_keyed_by(const struct weir_graph_node *node);
@@ -137,6 +143,9 @@ bool weir_graph_is_path(const struct weir_expr *expr);
 
 // Marks what leads to a sink and counts consumers.
 void weir_graph_reach(struct weir_graph *graph);
+// The expression over the rows of a PROJECT, over the rows of that PROJECT's inputs.
+struct weir_expr *weir_graph_put_in(struct weir_arena *arena, const struct weir_expr *expr,
+                                    const struct weir_graph_node *project);
 void weir_graph_merge(struct weir_graph *graph);
 // Gives ids; of nodes with the same one, inputs name only the first.
 void weir_graph_identify(struct weir_graph *graph);

@@ -64,6 +64,15 @@ static enum weir_status check_ttl(struct weir_planner *planner, int32_t offset,
     return WEIR_OK;
 }
 
+static enum weir_status check_now(struct weir_planner *planner, int32_t offset,
+                                  const struct weir_graph_node *aggregate)
+{
+    return weir_graph_has_now(aggregate->inputs[0], true)
+               ? weir_fault_add(&planner->faults, offset, "use a column of event time",
+                                "not supported: now() below a GROUP BY over rows that change")
+               : WEIR_OK;
+}
+
 struct remap {
     const struct weir_grouping *grouping;
     const struct weir_schema *schema; // of the AGGREGATE
@@ -115,6 +124,9 @@ enum weir_status weir_sql_finish_group(struct weir_binder *binder,
     }
     struct weir_graph_node *node =
         weir_graph_add_group(&planner->graph, grouping->input_count, grouping->inputs, &group);
+    if (check_now(planner, offset, node) != WEIR_OK) {
+        return WEIR_ERROR;
+    }
     struct remap remap = {.grouping = grouping, .schema = &node->schema};
     for (uint32_t i = 0; i < relation->column_count; i++) {
         relation->columns[i].expr =
@@ -182,6 +194,9 @@ enum weir_status weir_sql_bind_distinct(struct weir_planner *planner,
     }
     struct weir_graph_node *node =
         weir_graph_add_group(&planner->graph, relation->input_count, relation->inputs, &group);
+    if (check_now(planner, offset, node) != WEIR_OK) {
+        return WEIR_ERROR;
+    }
     for (uint32_t i = 0; i < relation->column_count; i++) {
         uint32_t idx = column_keys[i];
         relation->columns[i].expr = weir_expr_column(

@@ -236,6 +236,13 @@ enum weir_status weir_sql_check_result(struct weir_planner *planner,
         is_changing |= relation->inputs[i]->is_changing;
         has_group |= stands_on_group(relation->inputs[i]);
     }
+    for (uint32_t i = 0; i < relation->input_count; i++) {
+        if (weir_graph_has_now(relation->inputs[i], false)) {
+            return weir_fault_add(&planner->faults, statement->name_offset,
+                                  "use a column of event time",
+                                  "not supported: a condition with now() over rows that change");
+        }
+    }
     const struct weir_graph_node *keyed =
         relation->input_count == 1 ? weir_graph_keyed_by(relation->inputs[0]) : NULL;
     if (!table->table.is_keyed) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fewer and earlier steps (graph.h): a projection over a projection becomes one, a filter goes in
-// front of a projection or a window, unless something would be computed twice. Depends on nothing
-// but the query itself, so that ids do not change with other queries of the job.
+// front of a projection or a window, a window in front of a projection, unless something would be
+// computed twice. Depends on nothing but the query itself, so that ids do not change with other
+// queries of the job.
 #include "sql/graph.h"
 
 struct reference_count {
@@ -53,6 +54,12 @@ static struct weir_expr *put_in(struct weir_arena *arena, const struct weir_expr
     return idx < 0 ? NULL : inner->exprs[idx];
 }
 
+struct weir_expr *weir_graph_put_in(struct weir_arena *arena, const struct weir_expr *expr,
+                                    const struct weir_graph_node *project)
+{
+    return weir_expr_remap(arena, expr, put_in, (void *)(uintptr_t)project);
+}
+
 static bool merge_project(struct weir_graph *graph, struct weir_graph_node *outer)
 {
     struct weir_graph_node *inner = inner_project(outer);
@@ -61,8 +68,7 @@ static bool merge_project(struct weir_graph *graph, struct weir_graph_node *oute
     }
     const uint32_t *counts = count_references(graph, outer, inner);
     for (uint32_t i = 0; i < inner->expr_count; i++) {
-        // In front of a group it must not hang on its aggregates: the group's id does not.
-        if ((counts[i] > 1 || outer->is_group_input) && !is_free(inner->exprs[i])) {
+        if (counts[i] > 1 && !is_free(inner->exprs[i])) {
             return false;
         }
     }
@@ -132,6 +138,37 @@ static bool swap_tumble(struct weir_graph *graph, struct weir_graph_node *outer)
     return true;
 }
 
+// A window wants nothing computed: it goes in front of the projection, and the id of what is
+// grouped by it does not hang on columns that the projection has for others.
+static bool swap_window(struct weir_graph *graph, struct weir_graph_node *outer)
+{
+    struct weir_graph_node *inner = inner_project(outer);
+    if (outer->kind != WEIR_PLAN_TUMBLE || inner == NULL) {
+        return false;
+    }
+    uint32_t count = inner->expr_count;
+    uint32_t first = inner->inputs[0]->schema.column_count;
+    struct weir_schema schema = weir_graph_tumble_schema(graph, &inner->inputs[0]->schema);
+    outer->exprs = weir_arena_alloc(graph->arena, (count + 2) * sizeof(*outer->exprs));
+    for (uint32_t i = 0; i < count + 2; i++) {
+        uint32_t idx = first + i - count; // of the window
+        outer->exprs[i] = i < count ? inner->exprs[i]
+                                    : weir_expr_column(graph->arena, idx, schema.columns[idx].name,
+                                                       &schema.columns[idx].type);
+    }
+    outer->kind = WEIR_PLAN_PROJECT;
+    outer->expr_count = count + 2;
+    inner->kind = WEIR_PLAN_TUMBLE;
+    inner->table = outer->table;
+    inner->window = outer->window;
+    inner->is_single = false;
+    inner->schema = schema;
+    inner->exprs = NULL;
+    inner->expr_count = 0;
+    outer->table = NULL;
+    return true;
+}
+
 void weir_graph_merge(struct weir_graph *graph)
 {
     // Inputs come first: what a node stands on is as simple as it gets, but for a filter that has
@@ -139,6 +176,10 @@ void weir_graph_merge(struct weir_graph *graph)
     for (uint32_t i = 0; i < graph->node_count; i++) {
         struct weir_graph_node *outer = graph->nodes[i];
         while (outer->is_reached && merge_project(graph, outer)) {
+        }
+        for (struct weir_graph_node *window = outer;
+             outer->is_reached && swap_window(graph, window);) {
+            window = window->inputs[0];
         }
         for (struct weir_graph_node *filter = outer;
              outer->is_reached && (swap_filter(graph, filter) || swap_tumble(graph, filter));) {

@@ -66,6 +66,24 @@ enum weir_time_kind weir_graph_time_of(const struct weir_graph_node *node, uint3
     return WEIR_TIME_NONE;
 }
 
+bool weir_graph_has_now(const struct weir_graph_node *node, bool with_projects)
+{
+    bool has_now = false;
+    if (!node->is_changing || node->kind == WEIR_PLAN_AGGREGATE ||
+        node->kind == WEIR_PLAN_NORMALIZE) {
+        return false;
+    }
+    bool is_looked_at =
+        node->kind == WEIR_PLAN_FILTER || (node->kind == WEIR_PLAN_PROJECT && with_projects);
+    for (uint32_t i = 0; is_looked_at && i < node->expr_count; i++) {
+        has_now |= weir_expr_needs_now(node->exprs[i]);
+    }
+    for (uint32_t i = 0; i < node->input_count && !has_now; i++) {
+        has_now = weir_graph_has_now(node->inputs[i], with_projects);
+    }
+    return has_now;
+}
+
 const struct weir_graph_node *weir_graph_keyed_by(const struct weir_graph_node *node)
 {
     while (node->kind != WEIR_PLAN_AGGREGATE && node->kind != WEIR_PLAN_NORMALIZE) {

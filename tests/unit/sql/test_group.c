@@ -102,6 +102,23 @@ static void test_group_refuses(void **state)
         {"set weir.state_ttl = '1 day'; insert into s select count(*), name from t group by name",
          {{1, 83, "not supported yet: weir.state_ttl with GROUP BY",
            "SET weir.state_ttl = 'infinity' before it, or group by a window"}}},
+        {"create table x (k int primary key, ts timestamptz); create table y (k timestamptz "
+         "primary key, n bigint); insert into y select now(), count(*) from x group by now()",
+         {{1, 160, "not supported: now() below a GROUP BY over rows that change",
+           "use a column of event time"}}},
+        {"create table x (k int primary key, n bigint); insert into x select id, count(*) from t "
+         "group by id having max(\"dateTime\") > now()",
+         {{1, 59, "not supported: a condition with now() over rows that change",
+           "use a column of event time"}}},
+        {"insert into s select distinct id, count(*), nope from t group by id",
+         {{1, 45, "column \"nope\" does not exist", NULL}}},
+        {"insert into s select count(*) over (), name from t group by name",
+         {{1, 22, "not supported yet: OVER (count)", NULL}}},
+        {"insert into s select (bid).*, count(*) from t group by (bid).price",
+         {{1, 23,
+           "column \"t.bid\" must appear in the GROUP BY clause or be used in an aggregate "
+           "function",
+           NULL}}},
     };
     SQL_ASSERT_REFUSED(rows);
 }
