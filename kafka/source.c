@@ -59,11 +59,17 @@ static void move_to(struct source *source, struct partition *partition, int64_t 
     mark_if_done(source, partition);
 }
 
+// A null key or value adds nothing. (zlib takes a NULL for the wish to begin anew.)
 static uint32_t record_crc32(const struct weir_record *record)
 {
     uLong crc = crc32(0, Z_NULL, 0);
-    crc = crc32(crc, (const Bytef *)record->key.data, (uInt)record->key.size_bytes);
-    return (uint32_t)crc32(crc, (const Bytef *)record->value.data, (uInt)record->value.size_bytes);
+    if (record->key.data != NULL) {
+        crc = crc32_z(crc, (const Bytef *)record->key.data, record->key.size_bytes);
+    }
+    if (record->value.data != NULL) {
+        crc = crc32_z(crc, (const Bytef *)record->value.data, record->value.size_bytes);
+    }
+    return (uint32_t)crc;
 }
 
 static enum weir_status on_fetch_error(const struct source *source,
