@@ -29,18 +29,17 @@ struct weir_aggregate {
 // (NULL: `*`), by PostgreSQL's rules (sum of bigint is numeric, avg of integers is numeric, …).
 // Error (domain SQL): there is none.
 enum weir_status weir_aggregate_resolve(const char *name, const struct weir_type *arg_type,
-                                        struct weir_aggregate *aggregate,
-                                        struct weir_error *error);
+                                        struct weir_aggregate *aggregate, struct weir_error *error);
 
 struct weir_aggregate_config {
     const struct weir_schema *input;
     // 0: one group of all rows, which stays when all of them are taken back (count 0, sum NULL).
     uint32_t key_count;
-    // Of the input, in the order in which the exchange before has them: key groups are computed from
-    // them. For a window: window_start and/or window_end among them.
+    // Of the input, in the order in which the exchange before has them: key groups are computed
+    // from them. For a window: window_start and/or window_end among them.
     const uint32_t *key_columns;
-    int32_t window_end_column;    // of the input; -1: no window
-    bool is_input_changing;       // rows are taken back (batch->change)
+    int32_t window_end_column; // of the input; -1: no window
+    bool is_input_changing;    // rows are taken back (batch->change)
     uint32_t aggregate_count;
     const struct weir_aggregate *aggregates;
     // Output: the key columns, then the aggregates.
