@@ -177,8 +177,6 @@ struct weir_graph_node *weir_graph_add_group(struct weir_graph *graph, uint32_t 
         struct weir_aggregate *aggregate = &node->aggregates[i];
         struct weir_field *column = &columns[key_count + i];
         *aggregate = group->aggregates[i];
-        aggregate->arg_column += aggregate->arg_column < 0 ? 0 : (int32_t)key_count;
-        aggregate->filter_column += aggregate->filter_column < 0 ? 0 : (int32_t)key_count;
         column->name = group->aggregate_names[i];
         for (uint32_t n = 2; is_taken(columns, key_count + i, column->name); n++) {
             column->name = weir_arena_printf(arena, "%s:%u", group->aggregate_names[i], n);

@@ -96,7 +96,7 @@ struct weir_graph_group {
     uint32_t key_count; // 0: all rows are one group
     struct weir_expr **keys;
     uint32_t aggregate_count;
-    // arg_column and filter_column: of `args`.
+    // arg_column and filter_column: of the keys, then `args`.
     const struct weir_aggregate *aggregates;
     const char *const *aggregate_names;
     uint32_t arg_count;

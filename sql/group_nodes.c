@@ -102,6 +102,30 @@ static void set_input(struct weir_planner *planner, struct weir_relation *relati
     relation->inputs[0] = node;
 }
 
+// Arguments that are keys need no column of their own.
+static void place_args(struct weir_arena *arena, const struct weir_grouping *grouping,
+                       struct weir_graph_group *group)
+{
+    int32_t *places = weir_arena_alloc(arena, grouping->arg_count * sizeof(*places));
+    for (uint32_t i = 0; i < grouping->arg_count; i++) {
+        places[i] = weir_grouping_find_key(grouping, grouping->args[i]);
+        if (places[i] < 0) {
+            places[i] = (int32_t)(group->key_count + weir_sql_add_expr(arena, &group->args,
+                                                                       &group->arg_count,
+                                                                       grouping->args[i]));
+        }
+    }
+    for (uint32_t i = 0; i < grouping->aggregate_count; i++) {
+        struct weir_aggregate *aggregate = &grouping->aggregates[i];
+        if (aggregate->arg_column >= 0) {
+            aggregate->arg_column = places[aggregate->arg_column];
+        }
+        if (aggregate->filter_column >= 0) {
+            aggregate->filter_column = places[aggregate->filter_column];
+        }
+    }
+}
+
 enum weir_status weir_sql_finish_group(struct weir_binder *binder,
                                        const struct weir_ast_select *select,
                                        struct weir_expr *having, struct weir_relation *relation)
@@ -115,9 +139,8 @@ enum weir_status weir_sql_finish_group(struct weir_binder *binder,
         .aggregate_count = grouping->aggregate_count,
         .aggregates = grouping->aggregates,
         .aggregate_names = grouping->aggregate_names,
-        .arg_count = grouping->arg_count,
-        .args = grouping->args,
     };
+    place_args(planner->arena, grouping, &group);
     if (find_window(planner, grouping->input_count, grouping->inputs, offset, &group) != WEIR_OK ||
         check_ttl(planner, offset, &group, "GROUP BY") != WEIR_OK) {
         return WEIR_ERROR;

@@ -110,6 +110,16 @@ static void test_explain_dot_escapes(void **state)
     weir_arena_destroy(arena);
 }
 
+// Ids are looked at by other tests.
+static void hide_ids(char *text)
+{
+    for (char *id = text; (id = strstr(id, "\"id\": \"")) != NULL;) {
+        id += strlen("\"id\": \"");
+        assert_int_equal(strspn(id, "0123456789abcdef"), 16);
+        memset(id, '#', 16);
+    }
+}
+
 static void test_explain_json(void **state)
 {
     (void)state;
@@ -121,12 +131,7 @@ static void test_explain_json(void **state)
                 "CREATE TABLE o (x int, q text NOT NULL) WITH (topic = 'out');"
                 "INSERT INTO o SELECT (p).x, \"q\"\"\" FROM t WHERE \"q\"\"\" <> '\n';",
                 WEIR_EXPLAIN_JSON);
-    // Ids are looked at by other tests.
-    for (char *id = text; (id = strstr(id, "\"id\": \"")) != NULL;) {
-        id += strlen("\"id\": \"");
-        assert_int_equal(strspn(id, "0123456789abcdef"), 16);
-        memset(id, '#', 16);
-    }
+    hide_ids(text);
     assert_string_equal(
         text,
         "{\"nodes\": [\n"
@@ -165,12 +170,77 @@ static void test_explain_json(void **state)
     weir_arena_destroy(arena);
 }
 
+// The kinds of node that have a key, a window, a time.
+static void test_explain_json_of_groups(void **state)
+{
+    (void)state;
+    struct weir_arena *arena = weir_arena_create(1 << 16);
+    char *text = explain(
+        arena,
+        "CREATE TABLE t (k int, ts timestamp) WITH (event_time = 'ts', watermark_delay = '250 ms');"
+        "CREATE TABLE o (k int, n bigint, d bigint);"
+        "INSERT INTO o SELECT k, count(*), count(DISTINCT k) FILTER (WHERE k > 1) FROM tumble(t, "
+        "ts, interval '1 hour', '2024-01-01 00:30:00+00') GROUP BY window_end, k;",
+        WEIR_EXPLAIN_JSON);
+    hide_ids(text);
+    assert_string_equal(
+        text,
+        "{\"nodes\": [\n"
+        "  {\"number\": 1, \"kind\": \"source\", \"id\": \"################\", \"name\": \"source "
+        "t\", \"inputs\": [], \"table\": \"t\", \"topic\": \"t\", \"columns\": [{\"name\": \"k\", "
+        "\"type\": \"integer\"}, {\"name\": \"ts\", \"type\": \"timestamp without time zone\"}], "
+        "\"expressions\": [], \"checks\": []},\n"
+        "  {\"number\": 2, \"kind\": \"derive\", \"id\": \"################\", \"name\": \"derive "
+        "t\", \"inputs\": [1], \"table\": \"t\", \"topic\": \"t\", \"columns\": [{\"name\": \"k\", "
+        "\"type\": \"integer\"}, {\"name\": \"ts\", \"type\": \"timestamp without time zone\"}], "
+        "\"expressions\": [], \"checks\": [], \"event_time\": \"ts\"},\n"
+        "  {\"number\": 3, \"kind\": \"watermark\", \"id\": \"################\", \"name\": "
+        "\"watermark t\", \"inputs\": [2], \"table\": \"t\", \"topic\": \"t\", \"columns\": "
+        "[{\"name\": \"k\", \"type\": \"integer\"}, {\"name\": \"ts\", \"type\": \"timestamp "
+        "without time zone\"}], \"expressions\": [], \"checks\": [], \"delay_us\": 250000},\n"
+        "  {\"number\": 4, \"kind\": \"tumble\", \"id\": \"################\", \"name\": \"tumble "
+        "→ o\", \"inputs\": [3], \"table\": \"t\", \"topic\": \"t\", \"columns\": [{\"name\": "
+        "\"k\", \"type\": \"integer\"}, {\"name\": \"ts\", \"type\": \"timestamp without time "
+        "zone\"}, {\"name\": \"window_start\", \"type\": \"timestamp with time zone\"}, {\"name\": "
+        "\"window_end\", \"type\": \"timestamp with time zone\"}], \"expressions\": [], "
+        "\"checks\": [], \"size_us\": 3600000000, \"origin_us\": 757384200000000},\n"
+        "  {\"number\": 5, \"kind\": \"project\", \"id\": \"################\", \"name\": "
+        "\"project → o\", \"inputs\": [4], \"columns\": [{\"name\": \"window_end\", \"type\": "
+        "\"timestamp with time zone\"}, {\"name\": \"k\", \"type\": \"integer\"}, {\"name\": \"k > "
+        "1\", \"type\": \"boolean\"}], \"expressions\": [\"window_end\", \"k\", \"k > 1\"], "
+        "\"checks\": []},\n"
+        "  {\"number\": 6, \"kind\": \"exchange\", \"id\": \"################\", \"name\": "
+        "\"exchange → o\", \"inputs\": [5], \"columns\": [{\"name\": \"window_end\", \"type\": "
+        "\"timestamp with time zone\"}, {\"name\": \"k\", \"type\": \"integer\"}, {\"name\": \"k > "
+        "1\", \"type\": \"boolean\"}], \"expressions\": [], \"checks\": [], \"key\": "
+        "[\"window_end\", \"k\"]},\n"
+        "  {\"number\": 7, \"kind\": \"aggregate\", \"id\": \"################\", \"name\": "
+        "\"aggregate → o\", \"inputs\": [6], \"columns\": [{\"name\": \"window_end\", \"type\": "
+        "\"timestamp with time zone\"}, {\"name\": \"k\", \"type\": \"integer\"}, {\"name\": "
+        "\"count(*)\", \"type\": \"bigint\"}, {\"name\": \"count(DISTINCT k) filter k > 1\", "
+        "\"type\": \"bigint\"}], \"expressions\": [], \"checks\": [], \"key\": [\"window_end\", "
+        "\"k\"], \"aggregates\": [\"count(*)\", \"count(DISTINCT k) FILTER (WHERE \\\"k > "
+        "1\\\")\"], \"window_end\": \"window_end\"},\n"
+        "  {\"number\": 8, \"kind\": \"project\", \"id\": \"################\", \"name\": "
+        "\"project → o 2\", \"inputs\": [7], \"columns\": [{\"name\": \"k\", \"type\": "
+        "\"integer\"}, {\"name\": \"n\", \"type\": \"bigint\"}, {\"name\": \"d\", \"type\": "
+        "\"bigint\"}], \"expressions\": [\"k\", \"\\\"count(*)\\\"\", \"\\\"count(DISTINCT k) "
+        "filter k > 1\\\"\"], \"checks\": []},\n"
+        "  {\"number\": 9, \"kind\": \"sink\", \"id\": \"################\", \"name\": \"sink o\", "
+        "\"inputs\": [8], \"table\": \"o\", \"topic\": \"o\", \"columns\": [{\"name\": \"k\", "
+        "\"type\": \"integer\"}, {\"name\": \"n\", \"type\": \"bigint\"}, {\"name\": \"d\", "
+        "\"type\": \"bigint\"}], \"expressions\": [], \"checks\": []}\n"
+        "]}\n");
+    weir_arena_destroy(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_explain_golden),
         cmocka_unit_test(test_explain_dot_escapes),
         cmocka_unit_test(test_explain_json),
+        cmocka_unit_test(test_explain_json_of_groups),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
