@@ -6,6 +6,7 @@
 #
 #   tests/compose/base-image.sh TAG
 set -euo pipefail
+# shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/env.sh"
 [ $# = 1 ] || die "usage: base-image.sh TAG"
 suite=trixie

@@ -230,8 +230,8 @@ is_restarted() {
 # ---- Mistakes.
 
 begin_second_process_on_the_same_volume() {
-    weir -d --name $project-second -v ${project}_weir:/var/lib/weir -e WEIR_JOB_ID=orders "${job[@]}" -- \
-        >/dev/null
+    weir -d --name $project-second -v ${project}_weir:/var/lib/weir -e WEIR_JOB_ID=orders \
+        "${job[@]}" -- >/dev/null
 }
 
 a_second_process_on_the_same_volume_is_refused() {
@@ -248,18 +248,19 @@ CREATE TABLE encrypted (id bigint) WITH (topic = 'encrypted', partitions = 1, re
 INSERT INTO encrypted SELECT id FROM orders WHERE customer = 'c1';"
 
 tls() { # OPTIONS-OF-DOCKER…
-    weir --rm -e WEIR_CONNECT_TIMEOUT=20s -e WEIR_JOB_ID=encrypted -e WEIR_SQL="$tls_sql" -e WEIR_BOUNDED=true \
+    weir --rm -e WEIR_CONNECT_TIMEOUT=20s -e WEIR_JOB_ID=encrypted -e WEIR_SQL="$tls_sql" \
+        -e WEIR_BOUNDED=true \
         -e WEIR_KAFKA_BOOTSTRAP_SERVERS=kafka:9094 -e WEIR_KAFKA_SECURITY_PROTOCOL=ssl "$@" --
 }
 
 # The certificate of the authority lies where the image has its own: the default place is looked at.
 brokers_are_reached_by_tls() {
     tls -v ${project}_certificates:/etc/ssl/certs:ro
-    consume encrypted | sort -s -k 1,1n | cut -f 2 >"$work/encrypted"
+    consume encrypted | cut -f 2 | sort >"$work/encrypted"
     wc -l "$work/encrypted"
     [ -s "$work/encrypted" ]
-    "$here/rows.sh" input 0 "$(orders)" | grep '"customer":"c1",' | sort -s -k 1,1n |
-        sed -E 's/.*"id":([0-9]+),.*/{"id":\1}/' | diff - "$work/encrypted"
+    "$here/rows.sh" input 0 "$(orders)" | grep '"customer":"c1",' |
+        sed -E 's/.*"id":([0-9]+),.*/{"id":\1}/' | sort | diff - "$work/encrypted"
 }
 
 an_unknown_authority_is_refused() {

@@ -9,6 +9,7 @@
 #
 # Installing and starting need root. The engine keeps its images where it always does.
 set -euo pipefail
+# shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/env.sh"
 pid_file=$cache/dockerd.pid
 log=$cache/dockerd.log

@@ -4,6 +4,7 @@
 # The images of the tests: weir, a broker, a client. Prints the variables that name them. Needs an engine
 # (engine.sh). What has been built before is kept; weir itself is built anew where its sources changed.
 set -euo pipefail
+# shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/env.sh"
 renice -n 10 $$ >/dev/null
 version=$(head -n 1 "$root/tools/kafka-version")
@@ -20,6 +21,7 @@ log() { # NAME COMMAND…: quiet unless it fails
 }
 
 log plugins "$here/plugins.sh"
+# shellcheck source-path=SCRIPTDIR
 . "$here/env.sh" # plugins may have been put there just now
 
 base=debian:trixie-slim

@@ -5,6 +5,7 @@
 # Debian 13's packages into the cache, with a list of sources of their own. Installed packages and apt's
 # set-up stay as they are.
 set -euo pipefail
+# shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/env.sh"
 
 is_complete() {

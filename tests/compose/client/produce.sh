@@ -7,6 +7,11 @@ work=$(mktemp -d)
 awk -F '\t' -v work="$work" '{print substr($0, length($1) + 2) >(work "/partition-" $1)}'
 cd "$work"
 for file in *; do
-    kcat -q -P -b "$1" -t "$2" -p "${file#partition-}" -X enable.idempotence=true <"$file"
+    {
+        kcat -q -P -b "$1" -t "$2" -p "${file#partition-}" -X enable.idempotence=true <"$file"
+        rm "$file"
+    } &
 done
-rm -rf "$work"
+wait
+# A file that is still there was not written to the topic.
+rmdir "$work"
