@@ -288,8 +288,10 @@ static void test_second_process_on_a_state_directory_waits_and_ends(void **state
     finish_and_check(lock.job);
 }
 
-int main(void)
+// An argument is a pattern of test names.
+int main(int argc, char **argv)
 {
+    cmocka_set_test_filter(argc > 1 ? argv[1] : NULL);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_of_two_at_once_exactly_one_goes_on),
         cmocka_unit_test(test_of_six_at_once_exactly_one_goes_on),

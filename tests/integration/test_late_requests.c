@@ -426,8 +426,10 @@ static void test_lost_doubled_held_and_cut_requests_neither_lose_nor_double(void
                   anew_count, replay_count, (long long)job->fed_count);
 }
 
-int main(void)
+// An argument is a pattern of test names.
+int main(int argc, char **argv)
 {
+    cmocka_set_test_filter(argc > 1 ? argv[1] : NULL);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_late_requests_are_refused),
         cmocka_unit_test(test_without_the_rule_a_late_end_doubles_rows),

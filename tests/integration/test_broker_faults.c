@@ -1,0 +1,479 @@
+// SPDX-License-Identifier: Apache-2.0
+// Brokers that die, freeze and come back under a running job, transactions that time out or are
+// left open, deliveries that take their time, a queue that is always full. Nothing may be lost or
+// doubled, and what costs no more than waiting must not cost a restart. WEIR_TEST_ROUNDS: larger
+// numbers.
+#include "tests/integration/job_util.h"
+
+#include "tests/unit/cmocka_all.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum {
+    KILLS = 3,
+    KILLS_OF_THREE = 5,
+    FED_PER_ROUND = 3000,
+    WAIT_MS_MAX = 120000,
+    LINGER_ROUNDS = 12,
+    LINGER_MS = 500,
+    STABLE_MS_MAX = 10000,
+    MANY_ROWS = 60000,
+};
+
+static const char replayed[] = "going back to the last committed checkpoint";
+// A coordinator aborts what is older than 6 s.
+static const char *const short_transactions[] = {"WEIR_KAFKA_TRANSACTION_TIMEOUT_MS=6000",
+                                                 "WEIR_KAFKA_SOCKET_TIMEOUT_MS=5000", NULL};
+
+static struct weir_test_cluster *cluster; // of one node
+
+static int start(void **state)
+{
+    (void)state;
+    const char *given = getenv("WEIR_TEST_SEED");
+    unsigned seed = given != NULL ? (unsigned)strtoul(given, NULL, 10) : (unsigned)time(NULL);
+    srand(seed);
+    print_message("seed %u\n", seed);
+    cluster = weir_test_cluster_start(NULL);
+    return 0;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    weir_test_cluster_destroy(cluster);
+    return 0;
+}
+
+static struct job *create(const char *name)
+{
+    return job_create(weir_test_cluster_bootstrap(cluster), name);
+}
+
+static void stop_finish_and_check(struct job *job, struct weir_test_process *process)
+{
+    job_wait_read(job, process, WAIT_MS_MAX);
+    weir_test_process_signal(process, SIGTERM);
+    job_expect_end(process, 0, WAIT_MS_MAX, NULL);
+    weir_test_process_destroy(process);
+    job_finish(job);
+    job_check(job);
+}
+
+// --- brokers go and come -------------------------------------------------------------------------
+
+static void test_broker_killed_and_started_again(void **state)
+{
+    (void)state;
+    struct job *job = create("killed");
+    struct weir_test_process *process = job_start(job, false, NULL);
+    job_wait_running(process);
+    int rounds = job_rounds("WEIR_TEST_ROUNDS", KILLS);
+    for (int i = 0; i < rounds; i++) {
+        job_feed(job, FED_PER_ROUND);
+        weir_test_sleep_ms(rand() % 150);
+        weir_test_node_kill(cluster, 0);
+        weir_test_sleep_ms(rand() % 2000);
+        weir_test_node_start(cluster, 0);
+    }
+    job_feed(job, FED_PER_ROUND);
+    job_wait_read(job, process, WAIT_MS_MAX);
+    print_message("%d kills of the only broker, %d replays\n", rounds,
+                  job_count_text(process, replayed));
+    stop_finish_and_check(job, process);
+}
+
+static void freeze(int duration_ms)
+{
+    weir_test_node_freeze(cluster, 0);
+    weir_test_sleep_ms(duration_ms);
+    weir_test_node_continue(cluster, 0);
+}
+
+// Two jobs at once: the transactions of the second one do not live as long as the longer frost.
+static void test_broker_frozen(void **state)
+{
+    (void)state;
+    struct job *job = create("frozen");
+    struct job *short_job = create("frozen-short");
+    // The first frost sets in while a commit is about to leave.
+    const char *extra[] = {"WEIR_FAILPOINTS=commit.before_end=sleep:1000@3", NULL};
+    struct weir_test_process *process = job_start(job, false, extra);
+    struct weir_test_process *short_process = job_start(short_job, false, short_transactions);
+    job_wait_running(process);
+    job_wait_running(short_process);
+    job_feed(short_job, FED_PER_ROUND);
+    int64_t deadline_ms = weir_test_now_ms() + WAIT_MS_MAX;
+    while (job_count_text(process, "failpoint commit.before_end: sleep") == 0) {
+        assert_true(weir_test_now_ms() < deadline_ms);
+        job_feed(job, JOB_PARTITIONS);
+    }
+    freeze(5000);
+    job_feed(job, FED_PER_ROUND);
+    job_feed(short_job, FED_PER_ROUND);
+    freeze(20000);
+    job_feed(job, FED_PER_ROUND);
+    job_feed(short_job, FED_PER_ROUND);
+    job_wait_read(job, process, WAIT_MS_MAX);
+    job_wait_read(short_job, short_process, WAIT_MS_MAX);
+    print_message("frozen for 5 s and 20 s: %d replays; with transactions of 6 s: %d\n",
+                  job_count_text(process, replayed), job_count_text(short_process, replayed));
+    stop_finish_and_check(job, process);
+    stop_finish_and_check(short_job, short_process);
+}
+
+static int choose_victim(struct weir_test_cluster *three, const struct job *job, int round)
+{
+    int victim = -1;
+    if (round % 3 == 0) {
+        char *id = job_transactional_id(job, rand() % 4);
+        victim = weir_test_cluster_transaction_coordinator(three, id);
+        free(id);
+    } else if (round % 3 == 1) {
+        victim = weir_test_cluster_group_coordinator(three, job->name);
+    }
+    return victim >= 0 ? victim : rand() % 3;
+}
+
+static void test_one_of_three_brokers_killed(void **state)
+{
+    (void)state;
+    struct weir_test_cluster *three =
+        weir_test_cluster_start(&(struct weir_test_cluster_options){.node_count = 3});
+    struct job *job = job_create(weir_test_cluster_bootstrap(three), "three");
+    struct weir_test_process *process = job_start(job, false, NULL);
+    job_wait_running(process);
+    int rounds = job_rounds("WEIR_TEST_ROUNDS", KILLS_OF_THREE);
+    for (int i = 0; i < rounds; i++) {
+        job_feed(job, FED_PER_ROUND);
+        weir_test_sleep_ms(rand() % 200);
+        int victim = choose_victim(three, job, i);
+        weir_test_node_kill(three, victim);
+        job_feed(job, FED_PER_ROUND);
+        weir_test_node_start(three, victim);
+    }
+    job_feed(job, FED_PER_ROUND);
+    job_wait_read(job, process, WAIT_MS_MAX);
+    print_message("%d kills of one of three brokers, %d replays\n", rounds,
+                  job_count_text(process, replayed));
+    stop_finish_and_check(job, process);
+    weir_test_cluster_destroy(three);
+}
+
+// --- transactions left open ----------------------------------------------------------------------
+
+static const char *const output_suffixes[] = {"all", "even", "dead"};
+
+// Do read_committed readers see all output partitions to their ends?
+static bool is_stable(const struct job *job)
+{
+    bool is_there = true;
+    for (size_t i = 0; i < sizeof output_suffixes / sizeof output_suffixes[0]; i++) {
+        char *topic = weir_test_format("%s-%s", job->name, output_suffixes[i]);
+        int32_t count = weir_test_topic_partition_count(job->bootstrap, topic);
+        for (int32_t p = 0; p < count && is_there; p++) {
+            is_there = weir_test_topic_stable_offset(job->bootstrap, topic, p) ==
+                       weir_test_topic_end_offset(job->bootstrap, topic, p);
+        }
+        free(topic);
+    }
+    return is_there;
+}
+
+// A life that ends at the named point, fed until it comes there.
+static void die_at(struct job *job, const char *failpoint)
+{
+    char *variable = weir_test_format("WEIR_FAILPOINTS=%s", failpoint);
+    const char *extra[] = {variable, short_transactions[0], short_transactions[1], NULL};
+    struct weir_test_process *process = job_start(job, false, extra);
+    struct weir_test_exit how;
+    int64_t deadline_ms = weir_test_now_ms() + WAIT_MS_MAX;
+    do {
+        assert_true(weir_test_now_ms() < deadline_ms);
+        job_feed(job, 10 * JOB_PARTITIONS);
+    } while (!weir_test_process_wait(process, 50, &how));
+    assert_true(how.is_signalled && how.code == SIGKILL);
+    weir_test_process_destroy(process);
+    free(variable);
+}
+
+// C125: recovery begins after the coordinator has aborted the transaction.
+static void test_recovery_after_the_transaction_timed_out(void **state)
+{
+    (void)state;
+    struct job *job = create("late-start");
+    die_at(job, "commit.before_end=kill@4");
+    struct job_pointer pointer = job_pointer(job);
+    WEIR_TEST_WAIT_UNTIL(is_stable(job), WAIT_MS_MAX); // aborted by now
+    assert_int_equal(job_pointer(job).number, pointer.number);
+    struct weir_test_process *process = job_start(job, false, NULL);
+    job_wait_running(process);
+    char *line = weir_test_format("goes on from checkpoint %lld of attempt %s; 1 later checkpoints "
+                                  "were not committed: discarded and replayed",
+                                  (long long)pointer.number, pointer.manifest_attempt);
+    assert_int_equal(job_count_text(process, line), 1);
+    free(line);
+    stop_finish_and_check(job, process);
+
+    // The commit went through: its checkpoint is the one to go on from, nothing is repeated.
+    die_at(job, "commit.after_end=kill@4");
+    weir_test_sleep_ms(500); // a broker answers a commit before it is seen everywhere
+    pointer = job_pointer(job);
+    process = job_start(job, false, NULL);
+    job_wait_running(process);
+    line = weir_test_format("goes on from checkpoint %lld of attempt %s; 0 later",
+                            (long long)pointer.number, pointer.manifest_attempt);
+    assert_int_equal(job_count_text(process, line), 1);
+    free(line);
+    stop_finish_and_check(job, process);
+}
+
+// Killed with as many transactions open as the settings allow.
+static void die_with_open_transactions(struct job *job, const char *concurrent)
+{
+    // While the committer sleeps, epochs pile up behind it.
+    const char *extra[] = {"WEIR_FAILPOINTS=commit.before_offsets=sleep:60000@3", concurrent,
+                           "WEIR_CHECKPOINT_INTERVAL=50ms", NULL};
+    struct weir_test_process *process = job_start(job, false, extra);
+    job_wait_running(process);
+    int64_t deadline_ms = weir_test_now_ms() + WAIT_MS_MAX;
+    while (job_count_text(process, "failpoint commit.before_offsets: sleep") == 0) {
+        assert_true(weir_test_now_ms() < deadline_ms);
+        job_feed(job, 10 * JOB_PARTITIONS);
+    }
+    for (int i = 0; i < 8; i++) {
+        job_feed(job, 10 * JOB_PARTITIONS);
+        weir_test_sleep_ms(60);
+    }
+    weir_test_process_kill(process);
+    weir_test_process_destroy(process);
+    assert_false(is_stable(job));
+}
+
+// C134: ids that the next run does not use are fenced all the same.
+static void test_open_transactions_of_another_shape_hold_nobody_up(void **state)
+{
+    (void)state;
+    struct job *job = create("shapes");
+    static const char *const shapes[] = {"WEIR_CHECKPOINT_MAX_CONCURRENT=3",
+                                         "WEIR_CHECKPOINT_MAX_CONCURRENT=1",
+                                         "WEIR_CHECKPOINT_MAX_CONCURRENT=3"};
+    for (int i = 0; i < 2; i++) {
+        die_with_open_transactions(job, shapes[i]);
+        const char *extra[] = {shapes[i + 1], NULL};
+        int64_t started_ms = weir_test_now_ms();
+        struct weir_test_process *process = job_start(job, false, extra);
+        job_wait_read(job, process, STABLE_MS_MAX);
+        WEIR_TEST_WAIT_UNTIL(is_stable(job), STABLE_MS_MAX);
+        assert_true(weir_test_now_ms() - started_ms < STABLE_MS_MAX);
+        weir_test_process_kill(process);
+        weir_test_process_destroy(process);
+    }
+    job_finish(job);
+    job_check(job);
+}
+
+// --- slow deliveries -----------------------------------------------------------------------------
+
+// C133: a checkpoint begins while the epoch's only row lies in the producer's queue. The commit
+// itself would send it at once; so an epoch that takes less than the linger was acknowledged before
+// its row was.
+static void test_epoch_waits_for_its_lingering_row(void **state)
+{
+    (void)state;
+    struct job *job = create("lingers");
+    const char *extra[] = {"WEIR_KAFKA_PRODUCER_LINGER_MS=500", "WEIR_CHECKPOINT_INTERVAL=10ms",
+                           NULL};
+    struct weir_test_process *process = job_start(job, false, extra);
+    job_wait_running(process);
+    int rounds = job_rounds("WEIR_TEST_ROUNDS", LINGER_ROUNDS);
+    for (int i = 0; i < rounds; i++) {
+        job_feed(job, 1);
+        job_wait_read(job, process, WAIT_MS_MAX);
+    }
+    char *output = weir_test_process_output(process);
+    int epoch_count = 0;
+    for (const char *at = strstr(output, " committed: "); at != NULL;
+         at = strstr(at + 1, " committed: ")) {
+        int all_ms;
+        int commit_ms;
+        assert_int_equal(
+            sscanf(at, " committed: %d ms, of these %d ms at the committer", &all_ms, &commit_ms),
+            2);
+        if (all_ms - commit_ms < LINGER_MS * 3 / 4) {
+            WEIR_TEST_FAIL("acknowledged after %d ms", all_ms - commit_ms);
+        }
+        epoch_count++;
+    }
+    assert_int_equal(epoch_count, rounds);
+    free(output);
+    stop_finish_and_check(job, process);
+}
+
+// C164: a full queue slows down and restarts nothing.
+static void test_full_producer_queue_is_back_pressure(void **state)
+{
+    (void)state;
+    struct job *job = create("full");
+    job_feed(job, MANY_ROWS);
+    const char *extra[] = {"WEIR_KAFKA_QUEUE_BUFFERING_MAX_MESSAGES=500", "WEIR_LOG_LEVEL=info",
+                           NULL};
+    struct weir_test_process *process = job_start(job, false, extra);
+    job_wait_running(process);
+    for (int i = 0; i < 5; i++) { // a slow broker
+        freeze(300);
+        weir_test_sleep_ms(100);
+    }
+    job_wait_read(job, process, WAIT_MS_MAX);
+    assert_int_equal(job_count_text(process, replayed), 0);
+    stop_finish_and_check(job, process);
+}
+
+// --- rows that are too large ---------------------------------------------------------------------
+
+enum { TOPIC_LIMIT_BYTES = 20000, SMALL_ROWS = 3000, SMALL_BYTES = 4000, LARGE_BYTES = 30000 };
+
+#define SIZES_SQL                                                                                  \
+    "CREATE TABLE texts (k text, body text) WITH (topic = '%s-in'%s);\n"                           \
+    "CREATE TABLE copies (k text, body text) WITH (topic = '%s-out', key = 'k',\n"                 \
+    "    key_format = 'raw');\n"                                                                   \
+    "INSERT INTO copies SELECT k, body FROM texts;\n"
+
+// A job that copies texts into a topic whose messages are limited; job_check is not for it.
+static struct job *create_sizes(const char *name, const char *input_options)
+{
+    const char *bootstrap = weir_test_cluster_bootstrap(cluster);
+    const char *dir = weir_test_dir_create(name);
+    struct job *job = weir_test_alloc(sizeof *job);
+    *job = (struct job){.bootstrap = bootstrap,
+                        .name = name,
+                        .dir = dir,
+                        .store_dir = weir_test_format("%s/store", dir),
+                        .sql_path = weir_test_format("%s/job.sql", dir)};
+    weir_test_write_file(job->sql_path, weir_test_format(SIZES_SQL, name, input_options, name));
+    const char *limited[] = {"max.message.bytes", weir_test_format("%d", TOPIC_LIMIT_BYTES), NULL};
+    weir_test_topic_create(bootstrap, weir_test_format("%s-in", name), 2, NULL);
+    weir_test_topic_create(bootstrap, weir_test_format("%s-out", name), 2, limited);
+    weir_test_topic_create(bootstrap, weir_test_format("%s-dead", name), 2, NULL);
+    return job;
+}
+
+static void feed_text(struct job *job, int64_t count, int size_bytes)
+{
+    struct weir_test_record *records = weir_test_alloc((size_t)count * sizeof *records);
+    for (int64_t i = 0; i < count; i++) {
+        char *value = weir_test_format("{\"k\":\"key-%lld\",\"body\":\"%0*d\"}",
+                                       (long long)(job->fed_count + i), size_bytes, 0);
+        records[i] = weir_test_record_of((int32_t)(i % 2), NULL, value);
+    }
+    weir_test_produce(job->bootstrap, weir_test_format("%s-in", job->name), records, (size_t)count);
+    for (int64_t i = 0; i < count; i++) {
+        free((void *)records[i].value);
+    }
+    free(records);
+    job->fed_count += count;
+}
+
+static size_t count_records(const struct job *job, const char *suffix)
+{
+    char *topic = weir_test_format("%s-%s", job->name, suffix);
+    struct weir_test_log *log = weir_test_read(job->bootstrap, topic, NULL);
+    size_t count = log->record_count;
+    weir_test_log_destroy(log);
+    free(topic);
+    return count;
+}
+
+// C165: batches are made so that no small row is refused for its neighbours; a row that is too
+// large by itself is one error that names everything, and no restart.
+static void expect_too_large(const char *name, const char *setting, const char *limit)
+{
+    struct job *job = create_sizes(name, "");
+    feed_text(job, SMALL_ROWS, SMALL_BYTES);
+    const char *extra[] = {setting, NULL};
+    struct weir_test_process *process = job_start(job, false, extra);
+    job_wait_read(job, process, WAIT_MS_MAX);
+    feed_text(job, 1, LARGE_BYTES);
+    job_expect_end(process, 1, WAIT_MS_MAX, "oversize");
+    char *key = weir_test_format("key-%d", SMALL_ROWS);
+    char *size = weir_test_format("%zu bytes", strlen("{\"k\":\"\",\"body\":\"\"}") +
+                                                   2 * strlen(key) + LARGE_BYTES);
+    const char *const said[] = {"sink copies", key, limit, size};
+    for (size_t i = 0; i < sizeof said / sizeof said[0]; i++) {
+        if (job_count_text(process, said[i]) == 0) {
+            WEIR_TEST_FAIL("its log does not say %s:\n%s", said[i],
+                           weir_test_process_output(process));
+        }
+    }
+    assert_int_equal(job_count_text(process, " error "), 1);
+    assert_int_equal(job_count_text(process, replayed), 0);
+    weir_test_process_destroy(process);
+    assert_int_equal(count_records(job, "out"), SMALL_ROWS);
+    free(key);
+    free(size);
+}
+
+static void test_row_above_the_topic_limit_is_one_error(void **state)
+{
+    (void)state;
+    expect_too_large("topic-limit", "WEIR_LOG_LEVEL=info", "max.message.bytes");
+}
+
+static void test_row_above_the_client_limit_is_one_error(void **state)
+{
+    (void)state;
+    expect_too_large("client-limit", "WEIR_KAFKA_MESSAGE_MAX_BYTES=15000", "message.max.bytes");
+}
+
+// What a batch, a record and the JSON around a key of five letters and a body take.
+enum {
+    AROUND_BODY_BYTES = 61 + 11 + 5 + 18 + 5,
+    FITTING_BYTES = TOPIC_LIMIT_BYTES - AROUND_BODY_BYTES,
+};
+
+static void test_row_above_the_limit_is_a_dead_letter_if_asked(void **state)
+{
+    (void)state;
+    struct job *job = create_sizes("letters", ", on_error = 'dead_letter', "
+                                              "dead_letter_topic = 'letters-dead'");
+    feed_text(job, 1, FITTING_BYTES); // just fits
+    feed_text(job, 1, FITTING_BYTES + 1);
+    feed_text(job, 9, SMALL_BYTES);
+    feed_text(job, 2, LARGE_BYTES);
+    feed_text(job, 10, SMALL_BYTES);
+    job_finish(job);
+    assert_int_equal(count_records(job, "out"), 20);
+    struct weir_test_log *log = weir_test_read(job->bootstrap, "letters-dead", NULL);
+    assert_int_equal(log->record_count, 3);
+    for (int32_t p = 0; p < log->partition_count; p++) {
+        for (size_t i = 0; i < log->partitions[p].record_count; i++) {
+            const struct weir_test_header *why =
+                weir_test_record_header(&log->partitions[p].records[i], "weir.error");
+            assert_non_null(why);
+            assert_true(weir_test_bytes_are(why->value, why->value_bytes, "oversize"));
+        }
+    }
+    weir_test_log_destroy(log);
+}
+
+// An argument is a pattern of test names.
+int main(int argc, char **argv)
+{
+    cmocka_set_test_filter(argc > 1 ? argv[1] : NULL);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_broker_killed_and_started_again),
+        cmocka_unit_test(test_broker_frozen),
+        cmocka_unit_test(test_one_of_three_brokers_killed),
+        cmocka_unit_test(test_recovery_after_the_transaction_timed_out),
+        cmocka_unit_test(test_open_transactions_of_another_shape_hold_nobody_up),
+        cmocka_unit_test(test_epoch_waits_for_its_lingering_row),
+        cmocka_unit_test(test_full_producer_queue_is_back_pressure),
+        cmocka_unit_test(test_row_above_the_topic_limit_is_one_error),
+        cmocka_unit_test(test_row_above_the_client_limit_is_one_error),
+        cmocka_unit_test(test_row_above_the_limit_is_a_dead_letter_if_asked),
+    };
+    return cmocka_run_group_tests_name("integration/test_broker_faults", tests, start, stop);
+}
