@@ -77,8 +77,23 @@ static enum weir_status create(struct weir_kafka *kafka, const struct weir_table
     return info->exists ? WEIR_OK : WEIR_ERROR;
 }
 
+static enum weir_status ask_limit(struct weir_kafka *kafka, const char *name,
+                                  const struct weir_retry *retry, uint64_t *size_bytes,
+                                  struct weir_error *error)
+{
+    char value[64];
+    while (kafka->ops->topic_config(kafka, name, "max.message.bytes", value, sizeof value,
+                                    WEIR_CALL_TIMEOUT_MS, error) != WEIR_OK) {
+        if (!weir_retry_again(retry, error)) {
+            return WEIR_ERROR;
+        }
+    }
+    *size_bytes = strtoull(value, NULL, 10);
+    return WEIR_OK;
+}
+
 static enum weir_status resolve_one(struct weir_kafka *kafka, const struct weir_table *table,
-                                    const char *name, bool may_create, const char *role,
+                                    const char *name, bool is_written, const char *role,
                                     const struct weir_retry *retry, struct weir_arena *arena,
                                     struct weir_topics *topics, struct weir_error *error)
 {
@@ -89,7 +104,7 @@ static enum weir_status resolve_one(struct weir_kafka *kafka, const struct weir_
     if (ask(kafka, name, retry, &info, error) != WEIR_OK) {
         return weir_error_context(error, "table %s", table->name);
     }
-    if (!info.exists && may_create && table->partition_count > 0 &&
+    if (!info.exists && is_written && table->partition_count > 0 &&
         create(kafka, table, name, retry, &info, error) != WEIR_OK) {
         return weir_error_context(error, "table %s: creating topic %s", table->name, name);
     }
@@ -97,13 +112,29 @@ static enum weir_status resolve_one(struct weir_kafka *kafka, const struct weir_
         return weir_error_set(error, WEIR_DOMAIN_KAFKA, WEIR_ACTION_REFUSE,
                               "table %s: its %s \"%s\" does not exist; create it%s", table->name,
                               role, name,
-                              may_create ? ", or give the table option partitions" : "");
+                              is_written ? ", or give the table option partitions" : "");
     }
-    topics->topics[topics->count++] =
-        (struct weir_topic){.name = weir_arena_strdup(arena, name),
-                            .partition_count = info.partition_count,
-                            .topic_id = weir_arena_strdup(arena, info.topic_id)};
-    return WEIR_OK;
+    struct weir_topic *topic = &topics->topics[topics->count++];
+    *topic = (struct weir_topic){.name = weir_arena_strdup(arena, name),
+                                 .partition_count = info.partition_count,
+                                 .topic_id = weir_arena_strdup(arena, info.topic_id)};
+    return is_written ? ask_limit(kafka, name, retry, &topic->message_bytes_max, error) : WEIR_OK;
+}
+
+// No batch may be larger than the least of the topics takes: it would be refused with all of its
+// rows.
+static enum weir_status limit_batches(struct weir_kafka *kafka, struct weir_topics *topics,
+                                      struct weir_error *error)
+{
+    uint64_t least_bytes = 0;
+    for (uint32_t i = 0; i < topics->count; i++) {
+        uint64_t size_bytes = topics->topics[i].message_bytes_max;
+        if (size_bytes > 0 && (least_bytes == 0 || size_bytes < least_bytes)) {
+            least_bytes = size_bytes;
+        }
+    }
+    kafka->ops->limit_batches(kafka, least_bytes);
+    return kafka->ops->limits(kafka, &topics->client, error);
 }
 
 enum weir_status weir_topics_resolve(struct weir_kafka *kafka, const struct weir_plan *plan,
@@ -112,8 +143,8 @@ enum weir_status weir_topics_resolve(struct weir_kafka *kafka, const struct weir
                                      struct weir_topics *topics, struct weir_error *error)
 {
     *topics = (struct weir_topics){0};
-    topics->topics = weir_arena_alloc_zero(arena, 2 * (plan->table_count + 1) *
-                                                      sizeof *topics->topics);
+    topics->topics =
+        weir_arena_alloc_zero(arena, 2 * (plan->table_count + 1) * sizeof *topics->topics);
     for (uint32_t i = 0; i < plan->table_count; i++) {
         const struct weir_table *table = plan->tables[i];
         if (!table->is_source && !table->is_sink) {
@@ -126,12 +157,12 @@ enum weir_status weir_topics_resolve(struct weir_kafka *kafka, const struct weir
         const char *dead_letters =
             table->is_source ? weir_table_dead_letter_topic(table, config) : NULL;
         if (dead_letters != NULL &&
-            resolve_one(kafka, table, dead_letters, true, "dead-letter topic", retry, arena,
-                        topics, error) != WEIR_OK) {
+            resolve_one(kafka, table, dead_letters, true, "dead-letter topic", retry, arena, topics,
+                        error) != WEIR_OK) {
             return WEIR_ERROR;
         }
     }
-    return WEIR_OK;
+    return limit_batches(kafka, topics, error);
 }
 
 static enum weir_status ask_config(struct weir_kafka *kafka, const char *name,
@@ -149,8 +180,7 @@ static enum weir_status ask_config(struct weir_kafka *kafka, const char *name,
 
 static enum weir_status check_verification(struct weir_kafka *kafka,
                                            const struct weir_config *config,
-                                           const struct weir_retry *retry,
-                                           struct weir_error *error)
+                                           const struct weir_retry *retry, struct weir_error *error)
 {
     char value[64];
     if (ask_config(kafka, "transaction.partition.verification.enable", retry, value, sizeof value,
@@ -208,9 +238,9 @@ static enum weir_status check_commit_size(const struct weir_plan *plan,
     for (uint32_t i = 0; i < plan->table_count; i++) {
         if (plan->tables[i]->is_source) {
             const struct weir_topic *topic = weir_topics_find(topics, plan->tables[i]->topic);
-            size_bytes += (uint64_t)topic->partition_count *
-                          (strlen(config->job_id) + strlen(topic->name) + WEIR_POINTER_BYTES_MAX +
-                           COMMIT_OVERHEAD_BYTES);
+            size_bytes +=
+                (uint64_t)topic->partition_count * (strlen(config->job_id) + strlen(topic->name) +
+                                                    WEIR_POINTER_BYTES_MAX + COMMIT_OVERHEAD_BYTES);
         }
     }
     if (size_bytes <= COMMIT_BYTES_MAX) {

@@ -9,16 +9,19 @@
 struct weir_topic {
     const char *name;
     uint32_t partition_count;
-    const char *topic_id; // "" where the client cannot tell
+    const char *topic_id;       // "" where the client cannot tell
+    uint64_t message_bytes_max; // of one batch, where rows are written; 0: not known
 };
 
 struct weir_topics {
     uint32_t count;
     struct weir_topic *topics; // of sources, sinks and dead letters, each once
+    struct weir_client_limits client;
 };
 
 // Asks for every topic of the plan; creates missing ones of sinks and dead letters where the table
-// gives `partitions`. Error (REFUSE): a topic is missing. Blocks.
+// gives `partitions`. Batches are limited to what every written topic takes. Error (REFUSE): a
+// topic is missing. Blocks.
 enum weir_status weir_topics_resolve(struct weir_kafka *kafka, const struct weir_plan *plan,
                                      const struct weir_config *config,
                                      const struct weir_retry *retry, struct weir_arena *arena,

@@ -177,6 +177,12 @@ struct weir_topic_partition {
     int32_t partition;
 };
 
+// What the client's own settings allow.
+struct weir_client_limits {
+    uint64_t message_bytes_max; // of key, value and headers of one row
+    bool is_compressing;        // brokers see smaller rows than were written
+};
+
 enum weir_isolation {
     WEIR_READ_UNCOMMITTED,
     WEIR_READ_COMMITTED,
@@ -216,6 +222,13 @@ struct weir_kafka_ops {
     enum weir_status (*create_topic)(struct weir_kafka *kafka, const char *topic,
                                      int32_t partition_count, int32_t replica_count,
                                      int32_t timeout_ms, struct weir_error *error);
+    // Does not block.
+    enum weir_status (*limits)(struct weir_kafka *kafka, struct weir_client_limits *limits,
+                               struct weir_error *error);
+    // A broker refuses a batch of rows above its topic's limit as a whole: producers that are made
+    // from now on put at most so many bytes into one (0: by the settings alone). A row that is larger
+    // by itself goes alone. Not while producers are being made.
+    void (*limit_batches)(struct weir_kafka *kafka, uint64_t size_bytes_max);
     enum weir_status (*consumer_create)(struct weir_kafka *kafka, struct weir_consumer **consumer,
                                         struct weir_error *error);
     // transactional_id NULL: plain idempotent (at-least-once).

@@ -169,6 +169,11 @@ static void kafka_destroy(struct weir_kafka *base)
     free(kafka);
 }
 
+static void limit_batches(struct weir_kafka *base, uint64_t size_bytes_max)
+{
+    weir_rdkafka_of(base)->batch_bytes_max = size_bytes_max;
+}
+
 static const struct weir_kafka_ops kafka_ops = {
     .cluster_id = weir_rdkafka_cluster_id,
     .topic_info = weir_rdkafka_topic_info,
@@ -178,6 +183,8 @@ static const struct weir_kafka_ops kafka_ops = {
     .broker_config = weir_rdkafka_broker_config,
     .topic_config = weir_rdkafka_topic_config,
     .create_topic = weir_rdkafka_create_topic,
+    .limits = weir_rdkafka_limits,
+    .limit_batches = limit_batches,
     .consumer_create = weir_rdkafka_consumer_create,
     .producer_create = weir_rdkafka_producer_create,
     .destroy = kafka_destroy,

@@ -225,6 +225,24 @@ static enum weir_status set_reader_owned(const struct weir_rdkafka *kafka, rd_ka
     return set_one(conf, "group.id", kafka->group_id, error);
 }
 
+static int64_t number_of(rd_kafka_conf_t *conf, const char *name)
+{
+    char text[64] = "";
+    size_t text_bytes = sizeof(text);
+    rd_kafka_conf_get(conf, name, text, &text_bytes);
+    return strtoll(text, NULL, 10);
+}
+
+static enum weir_status limit_batch(const struct weir_rdkafka *kafka, rd_kafka_conf_t *conf,
+                                    struct weir_error *error)
+{
+    if (kafka->batch_bytes_max == 0 ||
+        number_of(conf, "batch.size") <= (int64_t)kafka->batch_bytes_max) {
+        return WEIR_OK;
+    }
+    return set_number(conf, "batch.size", kafka->batch_bytes_max, error);
+}
+
 static enum weir_status fill(struct weir_rdkafka *kafka, rd_kafka_conf_t *conf,
                              enum weir_rdkafka_role role, const char *transactional_id,
                              struct weir_error *error)
@@ -244,7 +262,8 @@ static enum weir_status fill(struct weir_rdkafka *kafka, rd_kafka_conf_t *conf,
     case WEIR_RDKAFKA_PRODUCER:
         if (set_producer_defaults(kafka, conf, error) != WEIR_OK ||
             set_properties(conf, &kafka->properties, error) != WEIR_OK ||
-            set_properties(conf, &kafka->producer_properties, error) != WEIR_OK) {
+            set_properties(conf, &kafka->producer_properties, error) != WEIR_OK ||
+            limit_batch(kafka, conf, error) != WEIR_OK) {
             return WEIR_ERROR;
         }
         return set_producer_owned(kafka, conf, transactional_id, error);
@@ -272,6 +291,23 @@ rd_kafka_conf_t *weir_rdkafka_conf_create(struct weir_rdkafka *kafka, enum weir_
         return NULL;
     }
     return conf;
+}
+
+enum weir_status weir_rdkafka_limits(struct weir_kafka *kafka, struct weir_client_limits *limits,
+                                     struct weir_error *error)
+{
+    rd_kafka_conf_t *conf =
+        weir_rdkafka_conf_create(weir_rdkafka_of(kafka), WEIR_RDKAFKA_PRODUCER, NULL, error);
+    if (conf == NULL) {
+        return WEIR_ERROR;
+    }
+    char codec[32] = "none";
+    size_t codec_bytes = sizeof(codec);
+    rd_kafka_conf_get(conf, "compression.codec", codec, &codec_bytes);
+    limits->message_bytes_max = (uint64_t)number_of(conf, "message.max.bytes");
+    limits->is_compressing = strcmp(codec, "none") != 0;
+    rd_kafka_conf_destroy(conf);
+    return WEIR_OK;
 }
 
 rd_kafka_t *weir_rdkafka_handle_create(rd_kafka_type_t type, rd_kafka_conf_t *conf,

@@ -30,6 +30,8 @@ struct weir_rdkafka {
     uint32_t producer_queue_messages_max;
     uint64_t producer_queue_bytes_max;
 
+    uint64_t batch_bytes_max; // 0: none but batch.size
+
     pthread_mutex_t questions_lock; // guards the two below
     rd_kafka_t *questions[2];       // by enum weir_isolation
     pthread_mutex_t record_lock;    // one record_at at a time: it assigns
@@ -51,6 +53,10 @@ enum weir_rdkafka_role {
 // Defaults, then what the user set, then what weir owns. The caller owns the result; NULL: error.
 rd_kafka_conf_t *weir_rdkafka_conf_create(struct weir_rdkafka *kafka, enum weir_rdkafka_role role,
                                           const char *transactional_id, struct weir_error *error);
+
+// The operation of that name.
+enum weir_status weir_rdkafka_limits(struct weir_kafka *kafka, struct weir_client_limits *limits,
+                                     struct weir_error *error);
 
 // All faults of names and values, one a line.
 enum weir_status weir_rdkafka_conf_check(const struct weir_rdkafka *kafka,

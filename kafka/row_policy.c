@@ -114,6 +114,10 @@ static enum weir_status write_aside(struct policy *policy, struct weir_writer *w
         .headers = policy->headers,
     };
     enum weir_status status = weir_writer_write(writer, &message, error);
+    if (status != WEIR_OK) {
+        weir_error_context(error, "table %s: writing to its %s topic", policy->config.table,
+                           writer == policy->config.writer ? "dead-letter" : "late");
+    }
     show_pressure(policy);
     return status;
 }

@@ -2,6 +2,10 @@
 // See sink.h. On the way of a row: the last node of a chain. The wall clock is read once a batch.
 #include "kafka/sink.h"
 
+#include "runtime/types/json_out.h"
+
+#include <stdio.h>
+
 struct sink {
     struct weir_operator op; // first: the interface
     struct weir_sink_config config;
@@ -98,6 +102,26 @@ static void show_pressure(struct sink *sink)
     sink->op.is_waiting = weir_writer_is_waiting(sink->config.writer);
 }
 
+// The policy of the row's table decides what becomes of it.
+static enum weir_status set_aside(struct sink *sink, const struct weir_batch *batch, uint32_t row,
+                                  const char *why, struct weir_error *error)
+{
+    char message[640];
+    snprintf(message, sizeof message, "sink %s: %s", sink->config.table, why);
+    struct weir_row_error row_error = {
+        .reason = WEIR_ROW_ERROR_OVERSIZE, .operator_name = sink->op.name, .message = message};
+    struct weir_buffer json = {0};
+    if (batch->records != NULL) {
+        row_error.record = &batch->records[row];
+    } else {
+        weir_json_append_row(&json, batch->schema, batch->columns, row);
+        row_error.row_json = (struct weir_view){.data = json.data, .size_bytes = json.size_bytes};
+    }
+    enum weir_status status = weir_row_error_report(sink->op.row_errors, &row_error, error);
+    weir_buffer_deinit(&json);
+    return status;
+}
+
 static enum weir_status process(struct weir_operator *op, struct weir_batch *batch,
                                 struct weir_error *error)
 {
@@ -130,6 +154,14 @@ static enum weir_status process(struct weir_operator *op, struct weir_batch *bat
             message.value = (struct weir_view){0}; // a tombstone
         }
         message.partition = choose_partition(sink, batch, row, message.key);
+        char why[512];
+        if (__builtin_expect(
+                weir_writer_is_too_large(sink->config.writer, &message, why, sizeof why), 0)) {
+            if (set_aside(sink, batch, row, why, error) != WEIR_OK) {
+                return WEIR_ERROR;
+            }
+            continue;
+        }
         if (weir_writer_write(sink->config.writer, &message, error) != WEIR_OK) {
             return weir_error_context(error, "sink %s", sink->config.table);
         }

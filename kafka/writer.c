@@ -15,8 +15,19 @@
 
 #include "runtime/base/limits.h"
 
+#include <inttypes.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
+
+enum {
+    // What librdkafka adds at most when it compares a message with message.max.bytes: lengths,
+    // deltas and attributes of a record.
+    CLIENT_OVERHEAD_BYTES = 36,
+    BATCH_HEAD_BYTES = 61,    // of a record batch, format 2
+    OVERHEAD_BYTES_MAX = 128, // more than both together add to a message without headers
+    SHOWN_KEY_BYTES_MAX = 100,
+};
 
 // Rows of one epoch for one partition. Registered with the client as the rows' delivery.
 struct slot {
@@ -46,8 +57,9 @@ struct epoch_end {
 
 struct weir_writer {
     struct weir_writer_config config;
-    int64_t epoch;       // of the rows being written
-    struct slot *slots;  // [WEIR_HANDLE_COUNT][partition_count]
+    uint64_t surely_bytes_max; // a message of so many bytes, without headers, is not too large
+    int64_t epoch;             // of the rows being written
+    struct slot *slots;        // [WEIR_HANDLE_COUNT][partition_count]
     struct partition *partitions;
     struct epoch_end ends[WEIR_HANDLE_COUNT]; // by epoch mod 4
     uint32_t unfinished_count;                // epochs whose snapshot is held
@@ -99,6 +111,12 @@ struct weir_writer *weir_writer_create(const struct weir_writer_config *config)
     WEIR_ASSERT(config->partition_count > 0);
     struct weir_writer *writer = weir_alloc_zero(sizeof *writer);
     writer->config = *config;
+    uint64_t least_bytes = config->client_bytes_max;
+    if (config->topic_bytes_max != 0 && config->topic_bytes_max < least_bytes) {
+        least_bytes = config->topic_bytes_max;
+    }
+    writer->surely_bytes_max =
+        least_bytes > OVERHEAD_BYTES_MAX ? least_bytes - OVERHEAD_BYTES_MAX : 0;
     writer->epoch = config->first_epoch;
     uint32_t slot_count = WEIR_HANDLE_COUNT * config->partition_count;
     writer->slots = weir_alloc_zero(slot_count * sizeof *writer->slots);
@@ -146,6 +164,71 @@ bool weir_writer_is_full(const struct weir_writer *writer)
 bool weir_writer_is_waiting(const struct weir_writer *writer)
 {
     return writer->held_count > 0;
+}
+
+static uint64_t varint_bytes(int64_t number)
+{
+    uint64_t zigzag = (uint64_t)number << 1 ^ (uint64_t)(number >> 63);
+    uint64_t count = 1;
+    for (; zigzag >= 0x80; zigzag >>= 7) {
+        count++;
+    }
+    return count;
+}
+
+// A nullable length and what follows it.
+static uint64_t field_bytes(struct weir_view view)
+{
+    return view.data == NULL ? varint_bytes(-1)
+                             : varint_bytes((int64_t)view.size_bytes) + view.size_bytes;
+}
+
+static uint64_t headers_bytes(const struct weir_message *message)
+{
+    uint64_t size_bytes = 0;
+    for (uint32_t i = 0; i < message->header_count; i++) {
+        size_bytes += field_bytes(weir_view_of(message->headers[i].name)) +
+                      field_bytes(message->headers[i].value);
+    }
+    return size_bytes;
+}
+
+// The record batch that holds this message alone, uncompressed: what a broker compares.
+static uint64_t alone_bytes(const struct weir_message *message, uint64_t headers)
+{
+    // Attributes and the deltas of time and offset, which are 0.
+    uint64_t body = 3 + field_bytes(message->key) + field_bytes(message->value) +
+                    varint_bytes(message->header_count) + headers;
+    return BATCH_HEAD_BYTES + varint_bytes((int64_t)body) + body;
+}
+
+bool weir_writer_is_too_large(const struct weir_writer *writer, const struct weir_message *message,
+                              char *text, size_t text_bytes)
+{
+    const struct weir_writer_config *config = &writer->config;
+    uint64_t size_bytes = message->key.size_bytes + message->value.size_bytes;
+    if (message->header_count == 0 && size_bytes <= writer->surely_bytes_max) {
+        return false;
+    }
+    uint64_t headers = headers_bytes(message);
+    size_bytes += headers;
+    bool is_client = size_bytes + CLIENT_OVERHEAD_BYTES > config->client_bytes_max;
+    bool is_topic =
+        config->topic_bytes_max != 0 && alone_bytes(message, headers) > config->topic_bytes_max;
+    if (!is_client && !is_topic) {
+        return false;
+    }
+    size_t key_bytes = message->key.size_bytes;
+    bool is_cut = key_bytes > SHOWN_KEY_BYTES_MAX;
+    snprintf(text, text_bytes, "%s%.*s%s%s of %" PRIu64 " bytes: %s%s takes %" PRIu64 " (%s)",
+             message->key.data != NULL ? "key \"" : "a row without key",
+             is_cut ? SHOWN_KEY_BYTES_MAX : (int)key_bytes,
+             message->key.data != NULL ? message->key.data : "", is_cut ? "…" : "",
+             message->key.data != NULL ? "\", a row" : "", size_bytes,
+             is_client ? "the client" : "topic ", is_client ? "" : config->topic,
+             is_client ? config->client_bytes_max : config->topic_bytes_max,
+             is_client ? "message.max.bytes" : "max.message.bytes");
+    return true;
 }
 
 // Gives the row to the client. *is_taken false: its queue is full, the row stays with the caller.
@@ -217,6 +300,10 @@ enum weir_status weir_writer_write(struct weir_writer *writer, const struct weir
     struct weir_message copy = *message;
     copy.topic = writer->config.topic;
     bool is_taken = false;
+    char too_large[512];
+    if (weir_writer_is_too_large(writer, &copy, too_large, sizeof too_large)) {
+        return weir_error_set(error, WEIR_DOMAIN_DATA, WEIR_ACTION_FAIL, "%s", too_large);
+    }
     if (partition->held_first == NULL) {
         open_gate(writer, partition, message->partition);
     }

@@ -22,6 +22,8 @@ struct weir_writer_config {
     // Of the task: woken when held rows may go or an epoch is complete.
     struct weir_mailbox *mailbox;
     size_t held_bytes_max;
+    uint64_t client_bytes_max; // of one message, as the client counts
+    uint64_t topic_bytes_max;  // of one message, as the brokers count; 0: not known
 };
 
 struct weir_writer *weir_writer_create(const struct weir_writer_config *config);
@@ -29,7 +31,12 @@ void weir_writer_destroy(struct weir_writer *writer); // after the handles are c
 
 uint32_t weir_writer_partition_count(const struct weir_writer *writer);
 
-// Takes a copy of the message (its topic is ignored). Error: the epoch is lost.
+// Is the message larger than the client or the topic's brokers take? Then the text says which key,
+// how large, and whose limit it is.
+bool weir_writer_is_too_large(const struct weir_writer *writer, const struct weir_message *message,
+                              char *text, size_t text_bytes);
+
+// Takes a copy of the message (its topic is ignored). Error: the epoch is lost; too large: FAIL.
 enum weir_status weir_writer_write(struct weir_writer *writer, const struct weir_message *message,
                                    struct weir_error *error);
 
