@@ -7,6 +7,7 @@
 
 #include "runtime/types/json_out.h"
 #include "runtime/types/key.h"
+#include "runtime/types/row_codec.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -132,6 +133,12 @@ static bool take_in_copy(struct weir_aggregator *aggregator, const struct weir_b
     struct weir_view value;
     bool is_known = aggregator->groups->ops->get(aggregator->groups, key, &value);
     weir_group_load(aggregator, is_known ? value : (struct weir_view){0});
+    if (!is_known && aggregator->has_spelling) {
+        aggregator->spelling.size_bytes = 0;
+        weir_row_encode(aggregator->key_input, aggregator->state_key_count,
+                        weir_batch_row(batch, i), &aggregator->spelling);
+        group->spelling = view_of(&aggregator->spelling);
+    }
     for (uint32_t p = 0; p < aggregator->part_count; p++) {
         struct weir_part *part = &aggregator->parts[p];
         uint32_t arg_row = weir_batch_row(batch, i);
@@ -183,9 +190,9 @@ static enum weir_status take(struct weir_aggregator *aggregator, const struct we
         row_error.message = "the result of its window is out";
         return report(aggregator, batch, row, &row_error, error);
     }
-    bool is_taken = aggregator->has_tails || aggregator->has_entries
-                        ? take_in_copy(aggregator, batch, i, sign, &value_error)
-                        : take_in_place(aggregator, batch, i, sign, &value_error);
+    bool is_taken = aggregator->is_in_place
+                        ? take_in_place(aggregator, batch, i, sign, &value_error)
+                        : take_in_copy(aggregator, batch, i, sign, &value_error);
     if (is_taken) {
         return WEIR_OK;
     }
@@ -281,7 +288,9 @@ static void destroy(struct weir_operator *op)
     weir_buffer_deinit(&aggregator->route_bytes);
     weir_buffer_deinit(&aggregator->value);
     weir_buffer_deinit(&aggregator->scratch);
+    weir_buffer_deinit(&aggregator->spelling);
     weir_buffer_deinit(&aggregator->bound);
+    weir_buffer_deinit(&aggregator->changed);
     weir_buffer_deinit(&aggregator->found.bytes);
     weir_buffer_deinit(&aggregator->found.items);
     weir_buffer_deinit(&aggregator->found_entries.bytes);
@@ -324,6 +333,18 @@ static void init_part(struct weir_aggregator *aggregator, uint32_t idx)
     }
 }
 
+// Are equal values of the type spelt in several ways?
+static bool is_spelling_open(const struct weir_type *type)
+{
+    for (uint32_t i = 0; type->kind == WEIR_TYPE_COMPOSITE && i < type->composite->field_count;
+         i++) {
+        if (is_spelling_open(&type->composite->fields[i].type)) {
+            return true;
+        }
+    }
+    return type->kind == WEIR_TYPE_JSONB || (type->kind == WEIR_TYPE_NUMERIC && type->modifier < 0);
+}
+
 static void init_keys(struct weir_aggregator *aggregator)
 {
     const struct weir_aggregate_config *config = &aggregator->config;
@@ -346,6 +367,11 @@ static void init_keys(struct weir_aggregator *aggregator)
         aggregator->state_key_outputs[count++] = (int32_t)i;
     }
     aggregator->state_key_count = count;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct weir_type *type =
+            &config->input->columns[aggregator->state_key_columns[i]].type;
+        aggregator->has_spelling = aggregator->has_spelling || is_spelling_open(type);
+    }
     aggregator->key_input = weir_arena_alloc(arena, (count + 1) * sizeof *aggregator->key_input);
     aggregator->route_input =
         weir_arena_alloc(arena, (config->key_count + 1) * sizeof *aggregator->route_input);
@@ -394,6 +420,8 @@ struct weir_operator *weir_aggregate_create(const char *id, const char *name,
     for (uint32_t i = 0; i < aggregator->part_count; i++) {
         init_part(aggregator, i);
     }
+    aggregator->is_in_place =
+        !aggregator->has_tails && !aggregator->has_entries && !aggregator->has_spelling;
     aggregator->fixed_bytes = (uint32_t)sizeof(struct weir_group_header) +
                               aggregator->slots_bytes * (aggregator->is_windowed ? 1 : 2);
     aggregator->backup = weir_arena_alloc(arena, aggregator->slots_bytes + 1);

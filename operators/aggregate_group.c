@@ -39,7 +39,8 @@ void weir_group_load(struct weir_aggregator *aggregator, struct weir_view value)
     if (group->sent_slots != NULL) {
         at = load_tails(aggregator, group->sent_slots, at, group->sent_tails);
     }
-    WEIR_ASSERT(at == bytes->data + bytes->size_bytes);
+    group->spelling = (struct weir_view){.data = at, .size_bytes = group->header.spelling_bytes};
+    WEIR_ASSERT(at + group->header.spelling_bytes == bytes->data + bytes->size_bytes);
 }
 
 static void put_tails(struct weir_aggregator *aggregator, const struct weir_view *tails)
@@ -55,10 +56,11 @@ void weir_group_store(struct weir_aggregator *aggregator, const struct weir_stat
     struct weir_buffer *bytes = &aggregator->scratch;
     bytes->size_bytes = 0;
     put_tails(aggregator, group->tails);
-    group->header.tail_bytes = (uint32_t)bytes->size_bytes;
     if (group->sent_slots != NULL) {
         put_tails(aggregator, group->sent_tails);
     }
+    weir_buffer_append(bytes, group->spelling.data, group->spelling.size_bytes);
+    group->header.spelling_bytes = (uint32_t)group->spelling.size_bytes;
     bool existed;
     char *to = aggregator->groups->ops->update(
         aggregator->groups, key, aggregator->fixed_bytes + (uint32_t)bytes->size_bytes, &existed);

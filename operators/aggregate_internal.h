@@ -5,7 +5,8 @@
 //
 // A group is one entry of the state "groups". Key: window_end if there is a window, then the other
 // key columns. Value: struct weir_group_header, the accumulators' slots, without window once more
-// the slots as they were when the group's row was last sent, then the tails of both.
+// the slots as they were when the group's row was last sent, then the tails of both, then the keys
+// as the group's first row has spelt them, if a key does not say (2.50 and 2.5 are one numeric).
 //
 // A part (one aggregate) that has to know single values (DISTINCT; min and max when values are
 // taken back) keeps them in a state of its own, "distinct<n>" or "values<n>": the group's key and
@@ -19,8 +20,8 @@
 struct weir_group_header {
     int64_t row_count;     // 0: empty
     int64_t event_time_us; // the largest one of its rows
-    uint32_t tail_bytes;   // of the accumulators, without those last sent
-    uint32_t is_sent;      // there is a row that was sent
+    uint32_t spelling_bytes;
+    uint32_t is_sent; // there is a row that was sent
 };
 
 // Behind it, for numerics: the value as it was spelt (row_codec.h).
@@ -50,6 +51,7 @@ struct weir_group {
     struct weir_view *tails; // by part
     char *sent_slots;        // NULL: windowed
     struct weir_view *sent_tails;
+    struct weir_view spelling; // of the keys (row_codec.h); empty: as they are decoded
 };
 
 struct weir_output {
@@ -85,7 +87,9 @@ struct weir_aggregator {
     uint32_t fixed_bytes; // of a value without its tails
     bool has_tails;
     bool has_entries;
+    bool has_spelling;
     bool can_fail;
+    bool is_in_place; // groups have nothing of varying size
 
     // Keys of the batch under way.
     uint32_t state_key_count;
@@ -100,6 +104,7 @@ struct weir_aggregator {
     struct weir_group group;
     struct weir_buffer value; // of the group that was loaded
     struct weir_buffer scratch;
+    struct weir_buffer spelling;
     struct weir_buffer bound;
     struct weir_arena *arena;       // of the batch under way
     struct weir_arena *parts_arena; // of the operator
@@ -116,6 +121,7 @@ struct weir_aggregator {
     int64_t last_end_us; // of the windows sent
 
     struct weir_output output;
+    struct weir_buffer changed; // keys of an epoch
     struct weir_found_list found;
     struct weir_found_list found_entries;
 };

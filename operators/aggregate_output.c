@@ -6,10 +6,12 @@
 
 #include "runtime/types/compare.h"
 #include "runtime/types/key.h"
+#include "runtime/types/row_codec.h"
 
 enum {
-    GROUPS_AT_ONCE = 512,       // of a scan
-    ARENA_BYTES_MAX = 64 << 10, // used before it is emptied between groups
+    GROUPS_AT_ONCE = 512,         // of a scan
+    ARENA_BYTES_MAX = 64 << 10,   // used before it is emptied between groups
+    CHANGED_BYTES_KEPT = 1 << 20, // of the list of changed keys, from barrier to barrier
     MILLISECOND_US = 1000,
 };
 
@@ -96,19 +98,33 @@ static void restore_scale(struct weir_column *column, uint32_t row, struct weir_
     }
 }
 
-// Adds a row; there is room.
+static void append_key(struct weir_aggregator *aggregator, const struct weir_state_key *key,
+                       uint32_t row)
+{
+    struct weir_output *output = &aggregator->output;
+    uint32_t count = aggregator->state_key_count;
+    struct weir_view spelling = aggregator->group.spelling;
+    bool is_good;
+    if (spelling.size_bytes != 0) {
+        is_good = weir_row_decode(weir_arena_copy(output->arena, spelling), output->keys, count,
+                                  row, output->arena);
+    } else {
+        is_good = weir_key_decode(key->bytes, output->keys, count, row, output->arena);
+        for (uint32_t i = 0; is_good && i < count; i++) {
+            restore_scale(&output->keys[i], row, output->arena);
+        }
+    }
+    WEIR_ASSERT(is_good);
+}
+
+// Adds a row of the group that is loaded; there is room.
 static void append(struct weir_aggregator *aggregator, const struct weir_state_key *key,
                    const char *slots, const struct weir_view *tails, int64_t event_time_us,
                    enum weir_change change)
 {
     struct weir_output *output = &aggregator->output;
     uint32_t row = output->row_count++;
-    bool is_good =
-        weir_key_decode(key->bytes, output->keys, aggregator->state_key_count, row, output->arena);
-    WEIR_ASSERT(is_good);
-    for (uint32_t i = 0; i < aggregator->state_key_count; i++) {
-        restore_scale(&output->keys[i], row, output->arena);
-    }
+    append_key(aggregator, key, row);
     for (uint32_t p = 0; p < aggregator->part_count; p++) {
         const struct weir_part *part = &aggregator->parts[p];
         struct weir_column *column = &output->columns[aggregator->config.key_count + p];
@@ -214,27 +230,48 @@ static enum weir_status send_change(struct weir_aggregator *aggregator,
     return WEIR_OK;
 }
 
+// Keys lie one behind the other: key group, size, bytes. They are taken down first, as the nodes
+// behind may call the store while what has changed is sent.
 static bool add_changed(void *context, const struct weir_state_key *key, struct weir_view value)
 {
+    struct weir_buffer *changed = context;
+    uint32_t size = (uint32_t)key->bytes.size_bytes;
     if (value.data != NULL) {
-        weir_found_add(context, key, (struct weir_view){0});
+        weir_buffer_append(changed, &key->key_group, sizeof key->key_group);
+        weir_buffer_append(changed, &size, sizeof size);
+        weir_buffer_append(changed, key->bytes.data, size);
     }
     return true;
+}
+
+static struct weir_state_key next_changed(const struct weir_buffer *changed, size_t *offset)
+{
+    struct weir_state_key key;
+    uint32_t size;
+    memcpy(&key.key_group, changed->data + *offset, sizeof key.key_group);
+    *offset += sizeof key.key_group;
+    memcpy(&size, changed->data + *offset, sizeof size);
+    *offset += sizeof size;
+    key.bytes = (struct weir_view){.data = changed->data + *offset, .size_bytes = size};
+    *offset += size;
+    return key;
 }
 
 enum weir_status weir_aggregate_send_changes(struct weir_aggregator *aggregator,
                                              struct weir_error *error)
 {
-    struct weir_found_list *found = &aggregator->found;
-    weir_found_reset(found);
-    found->count_max = 0;
-    aggregator->groups->ops->changed(aggregator->groups, add_changed, found);
-    uint32_t count = weir_found_count(found);
-    for (uint32_t i = 0; i < count; i++) {
-        struct weir_state_key key = weir_found_key(found, i);
+    struct weir_buffer *changed = &aggregator->changed;
+    changed->size_bytes = 0;
+    aggregator->groups->ops->changed(aggregator->groups, add_changed, changed);
+    for (size_t offset = 0; offset < changed->size_bytes;) {
+        struct weir_state_key key = next_changed(changed, &offset);
         if (send_change(aggregator, &key, error) != WEIR_OK) {
             return WEIR_ERROR;
         }
+    }
+    if (changed->capacity_bytes > CHANGED_BYTES_KEPT) {
+        weir_buffer_deinit(changed);
+        *changed = (struct weir_buffer){0};
     }
     return flush(aggregator, error);
 }

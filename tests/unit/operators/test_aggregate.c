@@ -93,10 +93,10 @@ static void test_aggregate_distinct_goes_by_value(void **state)
     struct aggregates *all =
         aggregates_begin("g:numeric d:double_precision n:numeric", "g",
                          "count(distinct d); count(distinct n); sum(distinct n); count(*)", NULL);
-    AGGREGATES_CHECK(all, "+(2, 2, 2, 3.0, 4)", "+ 2.0|0.0|1", "+ 2.00|-0.0|1.00", "+ 2|NaN|2.0",
+    AGGREGATES_CHECK(all, "+(2.0, 2, 2, 3.0, 4)", "+ 2.0|0.0|1", "+ 2.00|-0.0|1.00", "+ 2|NaN|2.0",
                      "+ 2.000|NaN|2.00");
     // What DISTINCT has taken in is what it gives back, however the last one was spelt.
-    AGGREGATES_CHECK(all, "<(2, 2, 2, 3.0, 4) >(2, 1, 1, 1, 2)", "- 2|NaN|2.0", "- 2|NaN|2.00");
+    AGGREGATES_CHECK(all, "<(2.0, 2, 2, 3.0, 4) >(2.0, 1, 1, 1, 2)", "- 2|NaN|2.0", "- 2|NaN|2.00");
     aggregates_end(all);
 }
 
@@ -174,6 +174,60 @@ static void test_aggregate_keys_have_their_scale_and_null_is_one(void **state)
     AGGREGATES_CHECK(all, "+(NULL, NULL, NULL, 2) +(x, 2.00, {\"a\": 1}, 2)", "+ 2.00|x|{\"a\":1}",
                      "+ NULL|NULL|NULL", "+ 2|x|{\"a\": 1}", "+ NULL|NULL|NULL");
     aggregates_end(all);
+}
+
+// As PostgreSQL, which shows the first of the equal ones.
+static void test_aggregate_keys_are_spelt_as_first_seen(void **state)
+{
+    (void)state;
+    struct aggregates *all = aggregates_begin("n:numeric j:jsonb", "n j", "count(*)", NULL);
+    AGGREGATES_CHECK(all, "+(2.50, {\"a\": 1.0}, 2)", "+ 2.50|{\"a\": 1.0}", "+ 2.5|{\"a\":1}");
+    AGGREGATES_CHECK(all, "<(2.50, {\"a\": 1.0}, 2) >(2.50, {\"a\": 1.0}, 1)",
+                     "- 2.50|{\"a\": 1.0}");
+    AGGREGATES_CHECK(all, "-(2.50, {\"a\": 1.0}, 1)", "- 2.5|{\"a\": 1}");
+    AGGREGATES_CHECK(all, "+(2.5, {\"a\": 1}, 1)", "+ 2.5|{\"a\": 1}");
+    aggregates_end(all);
+    all = aggregates_begin("n:numeric window_end:timestamptz", "n", "count(*)", "window_end");
+    CHANGES_FEED(all->op, all->schema, "1.50|2000-01-01 00:01:00Z", "1.5|2000-01-01 00:01:00Z");
+    changes_pass_time(all->op, 60000);
+    changes_expect(&all->changes, "(1.50, 2) T60000");
+    aggregates_end(all);
+}
+
+// C087: a max of maxima, with a restart of both between any two steps.
+static void test_aggregate_of_an_aggregate(void **state)
+{
+    (void)state;
+    struct aggregates *inner =
+        aggregates_begin("id:integer g:text v:integer", "id g", "max(v)", NULL);
+    struct aggregates *outer =
+        aggregates_begin("id:integer g:text v:integer", "g", "max(v); min(v); count(*)", NULL);
+    static const struct {
+        const char *line;
+        const char *expected;
+    } STEPS[] = {
+        {"+ 1|g|40", "+(g, 40, 40, 1)"},
+        {"+ 2|g|15", "<(g, 40, 40, 1) >(g, 40, 15, 2)"},
+        {"+ 3|g|30", "<(g, 40, 15, 2) >(g, 40, 15, 3)"},
+        {"+ 1|g|50", "<(g, 40, 15, 3) >(g, 50, 15, 3)"},
+        {"- 1|g|50", "<(g, 50, 15, 3) >(g, 40, 15, 3)"},
+        {"- 1|g|40", "<(g, 40, 15, 3) >(g, 30, 15, 2)"},
+        {"- 3|g|30", "<(g, 30, 15, 2) >(g, 15, 15, 1)"},
+        {"- 2|g|15", "-(g, 15, 15, 1)"},
+        {"+ 4|g|7", "+(g, 7, 7, 1)"},
+    };
+    for (size_t i = 0; i < sizeof STEPS / sizeof *STEPS; i++) {
+        struct weir_operator *next[] = {outer->op};
+        inner->op->next = next;
+        CHANGES_FEED(inner->op, inner->schema, STEPS[i].line);
+        changes_pass_barrier(inner->op, inner->store);
+        changes_pass_barrier(outer->op, outer->store);
+        changes_expect(&outer->changes, STEPS[i].expected);
+        aggregates_restart(inner);
+        aggregates_restart(outer);
+    }
+    aggregates_end(inner);
+    aggregates_end(outer);
 }
 
 static void test_aggregate_leaves_out_a_row_that_is_too_much(void **state)
@@ -358,6 +412,8 @@ int main(void)
         cmocka_unit_test(test_aggregate_floats_forget_what_is_taken_back),
         cmocka_unit_test(test_aggregate_numeric_has_the_scale_of_what_is_left),
         cmocka_unit_test(test_aggregate_keys_have_their_scale_and_null_is_one),
+        cmocka_unit_test(test_aggregate_keys_are_spelt_as_first_seen),
+        cmocka_unit_test(test_aggregate_of_an_aggregate),
         cmocka_unit_test(test_aggregate_leaves_out_a_row_that_is_too_much),
         cmocka_unit_test(test_aggregate_of_nothing_is_distinct),
         cmocka_unit_test(test_aggregate_window_is_sent_once_when_its_end_is_reached),
