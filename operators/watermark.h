@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The watermark node: keeps the time of each partition of a source task and passes on the task's
-// (docs/state.md, Time). It stands right behind the node that knows the event time, before any filter:
-// every row moves time.
+// (docs/state.md, Time). It stands right behind the node that knows the event time, before any
+// filter: every row moves time.
 #ifndef WEIR_OPERATORS_WATERMARK_H
 #define WEIR_OPERATORS_WATERMARK_H
 

@@ -36,8 +36,8 @@ enum weir_alignment weir_aligner_on_barrier(struct weir_aligner *aligner, uint32
 // The end of a channel can complete an alignment.
 enum weir_alignment weir_aligner_on_end(struct weir_aligner *aligner, uint32_t channel_idx,
                                         int64_t now_ms);
-// The checkpoint will not be, nor will an older one: whoever waits is free, and a barrier of it that
-// comes yet is passed over. An older number changes nothing.
+// The checkpoint will not be, nor will an older one: whoever waits is free, and a barrier of it
+// that comes yet is passed over. An older number changes nothing.
 void weir_aligner_on_cancel(struct weir_aligner *aligner, int64_t number);
 
 // The barrier that passed last, and how long its alignment took (0 with one channel).

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// See gather.h. Column by column, one loop a layout; all texts of a column go into one run of memory.
+// See gather.h. Column by column, one loop a layout; all texts of a column go into one run of
+// memory.
 #include "runtime/gather.h"
 
 #include "runtime/types/numeric.h"

@@ -5,8 +5,8 @@
 
 #include "runtime/batch.h"
 
-// The rows `rows[0..count-1]` of a batch, columns, event times and change kinds deep-copied, in that
-// order, all selected; no records. The result owns its arena: free it with weir_batch_free.
+// The rows `rows[0..count-1]` of a batch, columns, event times and change kinds deep-copied, in
+// that order, all selected; no records. The result owns its arena: free it with weir_batch_free.
 // count: 1 to WEIR_BATCH_ROWS_MAX. The schema is shared and must outlive it.
 struct weir_batch *weir_batch_gather(const struct weir_batch *batch, const uint16_t *rows,
                                      uint32_t count);
