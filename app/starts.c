@@ -34,6 +34,12 @@ static enum weir_status ask(const struct weir_starts_question *question,
     return WEIR_OK;
 }
 
+// A fresh start writes its positions before it reads; a later one has its first checkpoint for it.
+static void mark_moved(const struct weir_starts_question *question, struct weir_start *start)
+{
+    start->partition.is_moved = question->decision->kind != WEIR_RECOVERY_FRESH;
+}
+
 static void start_at(struct weir_start *start, const struct weir_partition_decision *decision)
 {
     const struct weir_position_entry *entry = &decision->position->entry;
@@ -97,15 +103,22 @@ static enum weir_status resolve_end(const struct weir_starts_question *question,
                                     struct weir_start *start, struct weir_error *error)
 {
     struct weir_position end = start->table->end;
+    int64_t before = start->partition.end_offset;
     if (question->config->is_bounded && end.kind == WEIR_POSITION_DEFAULT) {
         end.kind = WEIR_POSITION_LATEST;
     }
+    bool is_kept = before >= 0 && !is_run_over(question->decision->manifest);
     if (end.kind == WEIR_POSITION_DEFAULT) {
         start->partition.end_offset = -1;
-        return WEIR_OK;
+    } else if (!is_kept &&
+               ask(question, end, start, &start->partition.end_offset, error) != WEIR_OK) {
+        return WEIR_ERROR;
     }
-    bool is_kept = start->partition.end_offset >= 0 && !is_run_over(question->decision->manifest);
-    return is_kept ? WEIR_OK : ask(question, end, start, &start->partition.end_offset, error);
+    // A run with an end is over only when a checkpoint says so, also when it had nothing to read.
+    if (start->partition.end_offset != before) {
+        mark_moved(question, start);
+    }
+    return WEIR_OK;
 }
 
 enum weir_status weir_starts_resolve(const struct weir_starts_question *question,
