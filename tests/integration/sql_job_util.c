@@ -191,7 +191,7 @@ const char *sql_job_expect_exit(struct weir_test_process *process, int code,
         WEIR_TEST_FAIL("it does not end:\n%s", weir_test_process_output(process));
     }
     const char *output = weir_test_process_output(process);
-    if (how.is_signalled || how.code != code) {
+    if (how.is_signalled != (code < 0) || how.code != abs(code)) {
         WEIR_TEST_FAIL("ended with %s %d instead of %d:\n%s", how.is_signalled ? "signal" : "code",
                        how.code, code, output);
     }

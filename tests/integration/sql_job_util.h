@@ -60,8 +60,8 @@ void sql_job_stop(struct weir_test_process *process);
 // SIGKILL, and gone.
 void sql_job_kill(struct weir_test_process *process);
 
-// Waits for the end, expects the exit code and each of the texts in the log, and destroys the
-// process. Returns the log.
+// Waits for the end, expects the exit code (below 0: that signal) and each of the texts in the log,
+// and destroys the process. Returns the log.
 const char *sql_job_expect_exit(struct weir_test_process *process, int code,
                                 const char *const *texts);
 
