@@ -152,6 +152,9 @@ void weir_job_destroy(struct weir_job *job)
         weir_task_join(job->tasks.tasks[i].task);
     }
     weir_discovery_stop(job->discovery);
+    if (job->committer == NULL) {
+        weir_janitor_destroy(job->recovered.committer.janitor);
+    }
     weir_committer_stop(job->committer);
     weir_handles_close(job->recovered.handles);
     for (uint32_t i = 0; i < job->tasks.count; i++) {

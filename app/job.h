@@ -8,7 +8,8 @@
 
 struct weir_job;
 
-// Builds all tasks; nothing runs yet. Takes over recovered->handles, also when it fails.
+// Builds all tasks; nothing runs yet. Takes over recovered->handles and the
+// committer's janitor, also when it fails.
 enum weir_status weir_job_create(struct weir_job_context *context,
                                  const struct weir_recovered *recovered, struct weir_job **job,
                                  struct weir_error *error);

@@ -10,6 +10,7 @@
 // Thread: the main thread.
 #include "app/recover.h"
 
+#include "app/state_files.h"
 #include "kafka/pointer.h"
 #include "runtime/base/failpoint.h"
 #include "runtime/base/log.h"
@@ -435,6 +436,7 @@ static enum weir_status claim(struct recovery *recovery, struct weir_error *erro
         .restore = config->restore_text,
         .parallelism = config->parallelism,
         .retained = config->checkpoints_retained,
+        .files = &weir_rocksdb_files,
         .checkpoint_timeout_ms = config->checkpoint_timeout_ms,
         .commit_timeout_ms = 60000,
         .full_commit_ms = 30 * 60 * 1000,

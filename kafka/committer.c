@@ -3,7 +3,7 @@
 //   1. write_manifest   the snapshot is durable and restorable, but not decided
 //   2. weir_handles_commit: offsets and pointer join the transaction, then it is committed:
 //                       outputs, input offsets and pointer become visible in one step
-//   3. on_committed     coordinator told, old checkpoints deleted
+//   3. on_committed     coordinator told, old checkpoints deleted (janitor.c)
 //   4. weir_handles_begin for epoch n + 4 on the same handle
 // Thread: its own; it may block, nothing waits for it but commits.
 //
@@ -23,14 +23,12 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-enum {
-    YOUNG_MS = 60000, // no committed checkpoint younger than this is deleted
-    STORE_RETRY_PAUSE_MS = 500,
-};
+enum { STORE_RETRY_PAUSE_MS = 500 };
 
 struct weir_committer {
     struct weir_committer_config config;
     struct weir_commit_partition *partitions;
+    struct weir_janitor *janitor;
     struct weir_mailbox *mailbox;
     pthread_t thread;
     int64_t next_number;
@@ -53,36 +51,7 @@ static void pointer_text(const struct weir_committer_config *config, int64_t num
     weir_pointer_format(&pointer, text);
 }
 
-// What may go, now that `number` is committed. An owner marks the store before it writes anything
-// else there. So if the store is still ours after it was listed, then nothing on the list is of a
-// newer owner, however long this process slept in between.
-static void delete_old(const struct weir_committer_config *config, int64_t number,
-                       const struct weir_attempt *attempt, bool at_start)
-{
-    struct weir_error error;
-    struct weir_arena *arena = weir_arena_create(4096);
-    struct weir_store_entry *entries;
-    uint32_t entry_count;
-    if (weir_store_list(config->store, arena, &entries, &entry_count, &error) != WEIR_OK) {
-        weir_log(WEIR_LOG_WARN, "%s", error.text);
-        entry_count = 0;
-    }
-    if (weir_store_check_owner(config->store, &config->attempt, &error) != WEIR_OK) {
-        entry_count = 0; // no longer ours: the next commit will find out why
-    }
-    bool *is_deleted = weir_arena_alloc_zero(arena, entry_count * sizeof *is_deleted);
-    weir_retention_select(entries, entry_count, number, attempt, config->retained,
-                          weir_wall_ms(config->clock), YOUNG_MS, at_start, is_deleted);
-    weir_failpoint("committer.before_delete");
-    for (uint32_t i = 0; i < entry_count; i++) {
-        if (is_deleted[i]) {
-            weir_store_delete_manifest(config->store, &entries[i]);
-        }
-    }
-    weir_arena_destroy(arena);
-}
-
-enum weir_status weir_claim(const struct weir_committer_config *config,
+enum weir_status weir_claim(struct weir_committer_config *config,
                             const struct weir_manifest *manifest, struct weir_error *error)
 {
     char text[WEIR_POINTER_BYTES_MAX];
@@ -122,7 +91,12 @@ enum weir_status weir_claim(const struct weir_committer_config *config,
     if (weir_store_check_owner(config->store, &config->attempt, &ignored) == WEIR_OK) {
         weir_store_delete_temporaries(config->store);
     }
-    delete_old(config, manifest->number, &manifest->attempt, true);
+    config->janitor = weir_janitor_create(&(struct weir_janitor_config){.store = config->store,
+                                                                        .clock = config->clock,
+                                                                        .owner = config->attempt,
+                                                                        .retained = config->retained,
+                                                                        .files = config->files},
+                                          manifest->number, &manifest->attempt);
     return WEIR_OK;
 }
 
@@ -284,13 +258,14 @@ static enum weir_status complete(struct weir_committer *committer,
     if (write_manifest(committer, completed, &manifest, error) != WEIR_OK) {
         return WEIR_ERROR;
     }
+    weir_janitor_add(committer->janitor, &manifest);
     post(committer, WEIR_MAIL_MANIFEST_STORED, number);
     if (commit(committer, &manifest, error) != WEIR_OK) {
         return WEIR_ERROR;
     }
     committer->next_number++;
     post(committer, WEIR_MAIL_COMMITTED, number);
-    delete_old(&committer->config, number, &committer->config.attempt, false);
+    weir_janitor_clean(committer->janitor, number);
     if (completed->barrier.type == WEIR_BARRIER_FINAL) {
         return WEIR_OK;
     }
@@ -346,6 +321,7 @@ enum weir_status weir_committer_start(const struct weir_committer_config *config
     committer->partitions = weir_alloc(config->partition_count * sizeof *committer->partitions);
     memcpy(committer->partitions, config->partitions,
            config->partition_count * sizeof *committer->partitions);
+    committer->janitor = config->janitor;
     committer->mailbox = weir_mailbox_create();
     committer->next_number = first_number;
     committer->full_commit_ms = weir_now_ms(config->clock);
@@ -371,6 +347,7 @@ void weir_committer_stop(struct weir_committer *committer)
     weir_mailbox_wake(committer->mailbox);
     pthread_join(committer->thread, NULL);
     weir_mailbox_destroy(committer->mailbox, weir_coordinator_drop_mail);
+    weir_janitor_destroy(committer->janitor);
     free(committer->partitions);
     free(committer);
 }

@@ -5,6 +5,7 @@
 #define WEIR_KAFKA_COMMITTER_H
 
 #include "kafka/handles.h"
+#include "kafka/janitor.h"
 #include "runtime/coordinator.h"
 #include "runtime/recovery.h"
 #include "runtime/store.h"
@@ -30,6 +31,8 @@ struct weir_committer_config {
     const char *restore; // WEIR_RESTORE, recorded in every manifest
     uint32_t parallelism;
     uint32_t retained;
+    const struct weir_state_files *files; // NULL: the job keeps no keyed state
+    struct weir_janitor *janitor;         // made by the claim; taken over by the committer
     int64_t checkpoint_timeout_ms;
     int64_t commit_timeout_ms;     // send_offsets and commit
     int64_t full_commit_ms;        // all positions at least so often: offsets expire
@@ -40,8 +43,9 @@ struct weir_committer_config {
 // Takes the store over, then commits the pointer again with the new owner's attempt, before the first
 // record is read: whoever comes later sees who owns the job. Fails if an older owner could still
 // commit the next epoch. `manifest` is the checkpoint that was restored or just written; partitions
-// that it does not know are left out. On success leftovers of dead attempts are removed. Blocks.
-enum weir_status weir_claim(const struct weir_committer_config *config,
+// that it does not know are left out. On success config->janitor is made and leftovers of dead attempts
+// are removed, before this life writes anything else into the store. Blocks.
+enum weir_status weir_claim(struct weir_committer_config *config,
                             const struct weir_manifest *manifest, struct weir_error *error);
 
 struct weir_committer;

@@ -53,6 +53,7 @@ struct weir_coordinator {
     bool *is_finished;  // by task idx
     uint32_t source_count; // tasks that read Kafka and get the triggers
     uint32_t finished_count;
+    bool is_checkpoint_wanted; // a task asked for one: the interval is not waited for
     enum ending ending;
     bool is_final_triggered;
     struct weir_outcome outcome;
@@ -88,6 +89,7 @@ void weir_coordinator_drop_mail(struct weir_mail *mail)
     case WEIR_MAIL_FINISHED:
     case WEIR_MAIL_HANDLE_READY:
     case WEIR_MAIL_MANIFEST_STORED:
+    case WEIR_MAIL_REQUEST_CHECKPOINT:
     case WEIR_MAIL_REQUEST_STOP:
     case WEIR_MAIL_REQUEST_REBUILD:
         break;
@@ -302,6 +304,9 @@ static void take_mail(struct weir_coordinator *coordinator)
         case WEIR_MAIL_COMMITTED:
             on_committed(coordinator, mail.number);
             break;
+        case WEIR_MAIL_REQUEST_CHECKPOINT:
+            coordinator->is_checkpoint_wanted = true;
+            break;
         case WEIR_MAIL_REQUEST_STOP:
             ask_end(coordinator, ENDING_STOP);
             break;
@@ -339,6 +344,7 @@ static void trigger(struct weir_coordinator *coordinator, enum weir_barrier_type
         .snapshots = weir_alloc_zero(config->task_count * sizeof *pending->snapshots),
     };
     coordinator->next_number++;
+    coordinator->is_checkpoint_wanted = false;
     coordinator->last_trigger_ms = now_ms;
     for (uint32_t i = 0; i < config->task_count; i++) {
         // Read before the trigger is posted: what moves later is in this epoch or in the next, and
@@ -399,10 +405,12 @@ static int64_t trigger_periodic(struct weir_coordinator *coordinator, int64_t no
 {
     const struct weir_coordinator_config *config = &coordinator->config;
     int64_t due_ms = coordinator->last_trigger_ms + config->interval_ms;
-    if (now_ms < due_ms) {
+    if (now_ms < due_ms && !coordinator->is_checkpoint_wanted) {
         return due_ms - now_ms;
     }
-    switch (check(coordinator, WEIR_TRIGGER_PERIODIC, now_ms)) {
+    switch (check(coordinator,
+                  coordinator->is_checkpoint_wanted ? WEIR_TRIGGER_MANUAL : WEIR_TRIGGER_PERIODIC,
+                  now_ms)) {
     case WEIR_TRIGGER_ALLOWED:
         if (is_quiet(coordinator) &&
             now_ms - coordinator->last_end_ms < config->quiet_commit_ms) {

@@ -18,6 +18,7 @@ enum weir_mail_kind {
     WEIR_MAIL_HANDLE_READY,    // → coordinator: rows of epoch `number` have an open transaction
     WEIR_MAIL_MANIFEST_STORED, // → coordinator: the checkpoint's time-out ends, the commit's begins
     WEIR_MAIL_COMPLETE,        // → committer: payload struct weir_completed, handed over
+    WEIR_MAIL_REQUEST_CHECKPOINT, // → coordinator: at once; a task's state nears its bound
     WEIR_MAIL_REQUEST_STOP,    // → coordinator: final checkpoint, then end (SIGTERM)
     WEIR_MAIL_REQUEST_REBUILD, // → coordinator: final checkpoint, then build the job anew
 };

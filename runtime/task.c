@@ -32,6 +32,7 @@ struct weir_task {
     bool is_input_done; // the source has said DONE
     bool is_final;      // the final barrier has passed
     bool is_stopped;    // told to end
+    bool has_asked_checkpoint; // in this epoch
     bool is_waiting;    // a node holds something back: look again soon
     int64_t wake_at_ms; // a node wants to be looked at then; 0: none does
 };
@@ -122,6 +123,7 @@ static enum weir_status on_trigger(struct weir_task *task, const struct weir_bar
     }
     if (task->state != NULL) {
         task->state->ops->barrier(task->state, barrier, snapshot);
+        task->has_asked_checkpoint = false;
     }
     task->is_final = barrier->type == WEIR_BARRIER_FINAL;
     weir_snapshot_release(snapshot);
@@ -161,6 +163,7 @@ static enum weir_status take_mail(struct weir_task *task, struct weir_error *err
         case WEIR_MAIL_HANDLE_READY:
         case WEIR_MAIL_MANIFEST_STORED:
         case WEIR_MAIL_COMPLETE:
+        case WEIR_MAIL_REQUEST_CHECKPOINT:
         case WEIR_MAIL_REQUEST_STOP:
         case WEIR_MAIL_REQUEST_REBUILD:
             WEIR_ASSERT(!"mail that is not for a task");
@@ -188,6 +191,12 @@ static enum weir_status resume(struct weir_task *task, bool *is_open, struct wei
     }
     if (task->state == NULL) {
         return WEIR_OK;
+    }
+    if (!task->has_asked_checkpoint && task->state->ops->wants_checkpoint(task->state)) {
+        task->has_asked_checkpoint = true;
+        weir_mailbox_post(task->coordinator,
+                          &(struct weir_mail){.kind = WEIR_MAIL_REQUEST_CHECKPOINT,
+                                              .task_idx = task->idx});
     }
     *is_open = *is_open && !task->state->ops->is_full(task->state);
     return task->state->ops->check(task->state, error);

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// See state_files.h.
+#include "app/state_files.h"
+
+#include "rocksdb_backend/retention.h"
+#include "runtime/base/log.h"
+
+static void remove_unlisted(const struct weir_state_files *files, const char *store_folder,
+                            uint32_t candidate_count, const char *const *candidates,
+                            uint32_t kept_count, const struct weir_state_handle *kept)
+{
+    (void)files;
+    bool *is_deleted = weir_alloc_zero(candidate_count * sizeof *is_deleted);
+    weir_state_files_select(candidates, candidate_count, kept, kept_count, is_deleted);
+    for (uint32_t i = 0; i < candidate_count; i++) {
+        if (is_deleted[i]) {
+            weir_state_file_delete(store_folder, candidates[i]);
+        }
+    }
+    free(is_deleted);
+}
+
+static void sweep(const struct weir_state_files *files, const char *store_folder,
+                  uint32_t kept_count, const struct weir_state_handle *kept)
+{
+    struct weir_arena *arena = weir_arena_create(16 << 10);
+    const char **names;
+    uint32_t name_count;
+    struct weir_error error;
+    if (weir_state_files_list(store_folder, arena, &names, &name_count, &error) == WEIR_OK) {
+        remove_unlisted(files, store_folder, name_count, names, kept_count, kept);
+    } else {
+        weir_log(WEIR_LOG_WARN, "%s", error.text);
+    }
+    weir_arena_destroy(arena);
+}
+
+const struct weir_state_files weir_rocksdb_files = {.remove = remove_unlisted, .sweep = sweep};

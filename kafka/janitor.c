@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+// See janitor.h. The order: manifests are deleted first, then the files that only they listed. A crash
+// in between leaves files that nobody lists; the next owner sweeps them.
+//
+// Invariant: nothing is deleted that a manifest which stays lists. An owner marks the store before it
+// writes anything else there, so if the store is still ours after we have looked at it, nothing that
+// we saw is of a newer owner, however long this process slept in between.
+#include "kafka/janitor.h"
+
+#include "runtime/base/clock.h"
+#include "runtime/base/failpoint.h"
+#include "runtime/base/log.h"
+
+#include <stdlib.h>
+
+enum { YOUNG_MS = 60000 }; // no committed checkpoint younger than this is deleted
+
+struct known {
+    struct weir_store_entry entry;
+    struct weir_arena *memory; // of the handles
+    uint32_t state_count;
+    const struct weir_state_handle *states;
+};
+
+struct weir_janitor {
+    struct weir_janitor_config config;
+    uint32_t known_count;
+    struct known *known; // in the order in which they were written
+};
+
+static void copy_states(struct known *known, const struct weir_manifest *manifest)
+{
+    known->memory = weir_arena_create(1024);
+    known->state_count = manifest->state_count;
+    struct weir_state_handle *states =
+        weir_arena_alloc(known->memory, manifest->state_count * sizeof *states);
+    for (uint32_t i = 0; i < manifest->state_count; i++) {
+        const struct weir_state_handle *from = &manifest->states[i];
+        struct weir_state_file *files =
+            weir_arena_alloc(known->memory, from->file_count * sizeof *files);
+        for (uint32_t j = 0; j < from->file_count; j++) {
+            files[j] = from->files[j];
+            files[j].name = weir_arena_strdup(known->memory, from->files[j].name);
+        }
+        states[i] = *from;
+        states[i].stage = weir_arena_strdup(known->memory, from->stage);
+        states[i].files = files;
+    }
+    known->states = states;
+}
+
+static void add(struct weir_janitor *janitor, const struct weir_store_entry *entry,
+                const struct weir_manifest *manifest)
+{
+    janitor->known = weir_realloc(janitor->known,
+                                  (janitor->known_count + 1) * sizeof *janitor->known);
+    struct known *known = &janitor->known[janitor->known_count++];
+    *known = (struct known){.entry = *entry};
+    copy_states(known, manifest);
+}
+
+void weir_janitor_add(struct weir_janitor *janitor, const struct weir_manifest *manifest)
+{
+    add(janitor,
+        &(struct weir_store_entry){.number = manifest->number,
+                                   .attempt = manifest->attempt,
+                                   .modified_ms = weir_wall_ms(janitor->config.clock)},
+        manifest);
+}
+
+// Names listed by what goes, and handles of what stays, in the arena.
+static void collect(const struct weir_janitor *janitor, const bool *is_deleted,
+                    struct weir_arena *arena, const char ***candidates, uint32_t *candidate_count,
+                    struct weir_state_handle **kept, uint32_t *kept_count)
+{
+    uint32_t file_count = 0;
+    uint32_t handle_count = 0;
+    for (uint32_t i = 0; i < janitor->known_count; i++) {
+        handle_count += janitor->known[i].state_count;
+        for (uint32_t j = 0; j < janitor->known[i].state_count; j++) {
+            file_count += janitor->known[i].states[j].file_count;
+        }
+    }
+    *candidates = weir_arena_alloc(arena, file_count * sizeof **candidates);
+    *kept = weir_arena_alloc(arena, handle_count * sizeof **kept);
+    *candidate_count = 0;
+    *kept_count = 0;
+    for (uint32_t i = 0; i < janitor->known_count; i++) {
+        for (uint32_t j = 0; j < janitor->known[i].state_count; j++) {
+            const struct weir_state_handle *handle = &janitor->known[i].states[j];
+            if (!is_deleted[i]) {
+                (*kept)[(*kept_count)++] = *handle;
+                continue;
+            }
+            for (uint32_t f = 0; f < handle->file_count; f++) {
+                (*candidates)[(*candidate_count)++] = handle->files[f].name;
+            }
+        }
+    }
+}
+
+// Forgets what is deleted.
+static void forget(struct weir_janitor *janitor, const bool *is_deleted)
+{
+    uint32_t kept_count = 0;
+    for (uint32_t i = 0; i < janitor->known_count; i++) {
+        if (is_deleted[i]) {
+            weir_arena_destroy(janitor->known[i].memory);
+        } else {
+            janitor->known[kept_count++] = janitor->known[i];
+        }
+    }
+    janitor->known_count = kept_count;
+}
+
+static bool is_ours(const struct weir_janitor *janitor)
+{
+    struct weir_error ignored; // no longer ours: the next commit will find out why
+    return weir_store_check_owner(janitor->config.store, &janitor->config.owner, &ignored) ==
+           WEIR_OK;
+}
+
+static void clean(struct weir_janitor *janitor, int64_t number, const struct weir_attempt *attempt,
+                  bool at_start)
+{
+    struct weir_arena *arena = weir_arena_create(16 << 10);
+    uint32_t count = janitor->known_count;
+    struct weir_store_entry *entries = weir_arena_alloc(arena, count * sizeof *entries);
+    bool *is_deleted = weir_arena_alloc_zero(arena, count * sizeof *is_deleted);
+    for (uint32_t i = 0; i < count; i++) {
+        entries[i] = janitor->known[i].entry;
+    }
+    weir_retention_select(entries, count, number, attempt, janitor->config.retained,
+                          weir_wall_ms(janitor->config.clock), YOUNG_MS, at_start, is_deleted);
+    bool has_any = at_start;
+    for (uint32_t i = 0; i < count; i++) {
+        has_any = has_any || is_deleted[i];
+    }
+    if (has_any && is_ours(janitor)) {
+        weir_failpoint("committer.before_delete");
+        for (uint32_t i = 0; i < count; i++) {
+            if (is_deleted[i]) {
+                weir_store_delete_manifest(janitor->config.store, &entries[i]);
+            }
+        }
+        const struct weir_state_files *files = janitor->config.files;
+        const char *folder = weir_store_path(janitor->config.store);
+        const char **candidates;
+        uint32_t candidate_count;
+        struct weir_state_handle *kept;
+        uint32_t kept_count;
+        collect(janitor, is_deleted, arena, &candidates, &candidate_count, &kept, &kept_count);
+        if (files != NULL && at_start) {
+            files->sweep(files, folder, kept_count, kept);
+        } else if (files != NULL && candidate_count > 0) {
+            files->remove(files, folder, candidate_count, candidates, kept_count, kept);
+        }
+        forget(janitor, is_deleted);
+    }
+    weir_arena_destroy(arena);
+}
+
+// Everything that the store holds. A manifest that cannot be read could list any file: then nothing is
+// swept in this life. False: so it is.
+static bool read_store(struct weir_janitor *janitor)
+{
+    struct weir_arena *arena = weir_arena_create(64 << 10);
+    struct weir_store_entry *entries;
+    uint32_t count;
+    struct weir_error error;
+    bool is_whole =
+        weir_store_list(janitor->config.store, arena, &entries, &count, &error) == WEIR_OK;
+    for (uint32_t i = 0; is_whole && i < count; i++) {
+        struct weir_manifest manifest;
+        bool is_missing;
+        if (weir_store_read_manifest(janitor->config.store, entries[i].number, &entries[i].attempt,
+                                     arena, &manifest, &is_missing, &error) != WEIR_OK) {
+            is_whole = false;
+        } else {
+            add(janitor, &entries[i], &manifest);
+        }
+    }
+    if (!is_whole) {
+        weir_log(WEIR_LOG_WARN, "%s; nothing is removed from the store that this attempt did not write",
+                 error.text);
+    }
+    weir_arena_destroy(arena);
+    return is_whole;
+}
+
+struct weir_janitor *weir_janitor_create(const struct weir_janitor_config *config, int64_t number,
+                                         const struct weir_attempt *attempt)
+{
+    struct weir_janitor *janitor = weir_alloc_zero(sizeof *janitor);
+    janitor->config = *config;
+    if (read_store(janitor)) {
+        clean(janitor, number, attempt, true);
+    }
+    return janitor;
+}
+
+void weir_janitor_clean(struct weir_janitor *janitor, int64_t number)
+{
+    clean(janitor, number, &janitor->config.owner, false);
+}
+
+void weir_janitor_destroy(struct weir_janitor *janitor)
+{
+    if (janitor == NULL) {
+        return;
+    }
+    for (uint32_t i = 0; i < janitor->known_count; i++) {
+        weir_arena_destroy(janitor->known[i].memory);
+    }
+    free(janitor->known);
+    free(janitor);
+}
