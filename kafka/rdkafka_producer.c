@@ -17,10 +17,12 @@
 #include "kafka/rdkafka_intercept.h"
 
 #include "runtime/base/assert.h"
+#include "runtime/base/clock.h"
 #include "runtime/base/log.h"
 #include "runtime/base/memory.h"
 
 #include <string.h>
+#include <time.h>
 
 enum {
     // Name pointers of topics: sink tasks times sinks, dead-letter and late topics.
@@ -32,6 +34,9 @@ enum {
     // Destroy waits this long for the abort or the purge. A broker that does not answer is no
     // reason to wait: init_transactions of the next handle aborts what was left open.
     ABORT_ON_DESTROY_MS = 1000,
+
+    // Between an error that ends the transaction and the delivery report that says which one.
+    CAUSE_WAIT_MS = 200,
 };
 
 struct topic_slot {
@@ -49,6 +54,8 @@ struct producer {
 
     pthread_t delivery_thread;
     rd_kafka_queue_t *events;
+    _Atomic int
+        failed_code; // of the first row that was not delivered for a reason of its own; 0: none
     _Atomic bool is_silent;
     _Atomic bool is_stopping;
 
@@ -64,6 +71,19 @@ static struct producer *producer_of(struct weir_producer *base)
 
 // --- delivery thread -----------------------------------------------------------------------------
 
+// One row's error ends the transaction, and all the others are purged: what counts is the first
+// one.
+static rd_kafka_resp_err_t note_cause(struct producer *producer, rd_kafka_resp_err_t code)
+{
+    if (code == RD_KAFKA_RESP_ERR__PURGE_QUEUE || code == RD_KAFKA_RESP_ERR__PURGE_INFLIGHT) {
+        int cause = atomic_load(&producer->failed_code);
+        return cause != 0 ? (rd_kafka_resp_err_t)cause : code;
+    }
+    int none = 0;
+    atomic_compare_exchange_strong(&producer->failed_code, &none, (int)code);
+    return code;
+}
+
 static void report_run(struct producer *producer, struct weir_delivery *delivery,
                        const rd_kafka_message_t *first, uint32_t count)
 {
@@ -76,14 +96,20 @@ static void report_run(struct producer *producer, struct weir_delivery *delivery
     }
     struct weir_error error;
     char what[400];
-    snprintf(what, sizeof(what), "writing to topic '%s', partition %d",
-             rd_kafka_topic_name(first->rkt), (int)first->partition);
-    if (first->err == RD_KAFKA_RESP_ERR__FATAL) {
+    rd_kafka_resp_err_t code = note_cause(producer, first->err);
+    int length = snprintf(what, sizeof(what), "writing to topic '%s', partition %d",
+                          rd_kafka_topic_name(first->rkt), (int)first->partition);
+    if (first->err == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE) {
+        snprintf(what + length, sizeof(what) - (size_t)length, ", a row of %zu bytes, key \"%.*s\"",
+                 first->key_len + first->len, first->key_len < 100 ? (int)first->key_len : 100,
+                 first->key != NULL ? (const char *)first->key : "");
+    }
+    if (rd_kafka_fatal_error(producer->handle, NULL, 0) != RD_KAFKA_RESP_ERR_NO_ERROR) {
         weir_rdkafka_error_set_fatal(&error, WEIR_RDKAFKA_PRODUCE, producer->handle, what,
                                      producer->transactional_id);
     } else {
         // Not rd_kafka_message_errstr: it takes the payload of a row for the text.
-        weir_rdkafka_error_set(&error, WEIR_RDKAFKA_PRODUCE, first->err, NULL, "%s", what);
+        weir_rdkafka_error_set(&error, WEIR_RDKAFKA_PRODUCE, code, NULL, "%s", what);
     }
     delivery->failed(delivery, &error);
 }
@@ -182,6 +208,23 @@ static rd_kafka_topic_t *find_topic(struct producer *producer, const char *name)
     return add_topic(producer, name);
 }
 
+// produce() says no more than that the transaction has failed: the delivery report of the row that
+// made it fail says why, and what to do. It is on its way to the delivery thread.
+static rd_kafka_resp_err_t wait_for_cause(struct producer *producer)
+{
+    int64_t deadline_ms = weir_now_ms(&weir_system_clock) + CAUSE_WAIT_MS;
+    int cause;
+    while ((cause = atomic_load(&producer->failed_code)) == 0 &&
+           weir_now_ms(&weir_system_clock) < deadline_ms) {
+        struct timespec pause = {.tv_nsec = 1000000};
+        nanosleep(&pause, NULL);
+    }
+    if (rd_kafka_fatal_error(producer->handle, NULL, 0) != RD_KAFKA_RESP_ERR_NO_ERROR) {
+        return RD_KAFKA_RESP_ERR__FATAL;
+    }
+    return cause != 0 ? (rd_kafka_resp_err_t)cause : RD_KAFKA_RESP_ERR__STATE;
+}
+
 static enum weir_produce_result refuse(struct producer *producer,
                                        const struct weir_message *message, rd_kafka_resp_err_t code,
                                        struct weir_error *error)
@@ -192,6 +235,9 @@ static enum weir_produce_result refuse(struct producer *producer,
     char what[400];
     snprintf(what, sizeof(what), "writing to topic '%s', partition %d", message->topic,
              (int)message->partition);
+    if (code == RD_KAFKA_RESP_ERR__STATE) {
+        code = wait_for_cause(producer);
+    }
     if (code == RD_KAFKA_RESP_ERR__FATAL) {
         weir_rdkafka_error_set_fatal(error, WEIR_RDKAFKA_PRODUCE, producer->handle, what,
                                      producer->transactional_id);
@@ -278,6 +324,7 @@ static enum weir_status producer_begin(struct weir_producer *base, struct weir_e
 {
     struct producer *producer = producer_of(base);
     atomic_store_explicit(&producer->watch.is_offset_commit_doubtful, false, memory_order_release);
+    atomic_store(&producer->failed_code, 0);
     return take(producer, rd_kafka_begin_transaction(producer->handle), "begin_transaction", error);
 }
 

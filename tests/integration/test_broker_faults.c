@@ -428,6 +428,31 @@ static void test_row_above_the_client_limit_is_one_error(void **state)
     expect_too_large("client-limit", "WEIR_KAFKA_MESSAGE_MAX_BYTES=15000", "message.max.bytes");
 }
 
+// What a compressed row takes is for the broker to say; its refusal ends the job as well.
+static void test_compressed_row_above_the_limit_is_one_error(void **state)
+{
+    (void)state;
+    struct job *job = create_sizes("compressed", "");
+    const char *extra[] = {"WEIR_KAFKA_COMPRESSION_TYPE=gzip", "WEIR_LOG_LEVEL=info", NULL};
+    struct weir_test_process *process = job_start(job, false, extra);
+    feed_text(job, 1, LARGE_BYTES); // zeros: small on the wire
+    job_wait_read(job, process, WAIT_MS_MAX);
+    char body[4 * TOPIC_LIMIT_BYTES + 1];
+    for (int i = 0; i < 4 * TOPIC_LIMIT_BYTES; i++) {
+        body[i] = (char)('a' + rand() % 16); // half a byte each
+    }
+    body[4 * TOPIC_LIMIT_BYTES] = '\0';
+    char *value = weir_test_format("{\"k\":\"random\",\"body\":\"%s\"}", body);
+    struct weir_test_record record = weir_test_record_of(0, NULL, value);
+    weir_test_produce(job->bootstrap, "compressed-in", &record, 1);
+    job_expect_end(process, 1, WAIT_MS_MAX, "a row of");
+    assert_int_not_equal(job_count_text(process, "key \"random\""), 0);
+    assert_int_equal(job_count_text(process, replayed), 0);
+    weir_test_process_destroy(process);
+    assert_int_equal(count_records(job, "out"), 1);
+    free(value);
+}
+
 // What a batch, a record and the JSON around a key of five letters and a body take.
 enum {
     AROUND_BODY_BYTES = 61 + 11 + 5 + 18 + 5,
@@ -473,6 +498,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_full_producer_queue_is_back_pressure),
         cmocka_unit_test(test_row_above_the_topic_limit_is_one_error),
         cmocka_unit_test(test_row_above_the_client_limit_is_one_error),
+        cmocka_unit_test(test_compressed_row_above_the_limit_is_one_error),
         cmocka_unit_test(test_row_above_the_limit_is_a_dead_letter_if_asked),
     };
     return cmocka_run_group_tests_name("integration/test_broker_faults", tests, start, stop);
