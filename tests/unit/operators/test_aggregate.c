@@ -17,6 +17,18 @@ static void test_aggregate_sends_what_changed_once_an_epoch(void **state)
     aggregates_end(all);
 }
 
+// The sum and the count have changed, what comes of them has not.
+static void test_aggregate_same_result_of_other_rows_is_not_sent(void **state)
+{
+    (void)state;
+    struct aggregates *all = aggregates_begin("g:text v:integer", "g", "avg(v); max(v)", NULL);
+    AGGREGATES_CHECK(all, "+(a, 2.0000000000000000, 3)", "+ a|1", "+ a|3");
+    AGGREGATES_CHECK(all, "", "+ a|2");
+    AGGREGATES_CHECK(all, "", "- a|2", "+ a|1", "+ a|3");
+    AGGREGATES_CHECK(all, "<(a, 2.0000000000000000, 3) >(a, 1.6666666666666667, 3)", "- a|3");
+    aggregates_end(all);
+}
+
 static void test_aggregate_result_has_the_largest_event_time_of_its_group(void **state)
 {
     (void)state;
@@ -401,6 +413,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_aggregate_sends_what_changed_once_an_epoch),
+        cmocka_unit_test(test_aggregate_same_result_of_other_rows_is_not_sent),
         cmocka_unit_test(test_aggregate_result_has_the_largest_event_time_of_its_group),
         cmocka_unit_test(test_aggregate_sums_do_not_wrap),
         cmocka_unit_test(test_aggregate_averages_of_integers_are_numeric),

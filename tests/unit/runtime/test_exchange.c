@@ -134,6 +134,31 @@ static void test_outlet_holds_back_what_a_full_channel_does_not_take(void **stat
     lanes_close(&lanes, true);
 }
 
+// There is room again, but something waits that was sent before.
+static void test_outlet_lets_nothing_overtake_what_waits(void **state)
+{
+    (void)state;
+    struct lanes lanes;
+    struct weir_error error;
+    struct weir_item item;
+    lanes_open(&lanes, 1, 2);
+    for (int64_t i = 1; i <= 4; i++) {
+        struct weir_time time = {.watermark_us = i};
+        if (i == 4) {
+            assert_true(weir_channel_pop(lanes.channels[0], &item));
+            assert_int_equal(item.time.watermark_us, 1);
+        }
+        assert_int_equal(lanes.outlet->ops->time_passed(lanes.outlet, &time, &error), WEIR_OK);
+    }
+    for (int64_t i = 2; i <= 4; i++) {
+        assert_true(weir_channel_pop(lanes.channels[0], &item));
+        assert_int_equal(item.time.watermark_us, i);
+        assert_int_equal(lanes.outlet->ops->resume(lanes.outlet, &error), WEIR_OK);
+    }
+    assert_false(lanes.outlet->is_blocked);
+    lanes_close(&lanes, true);
+}
+
 // One full channel holds back the task, not the others' items; nothing leaks when it all ends.
 static void test_outlet_of_several_channels_waits_for_one(void **state)
 {
@@ -402,6 +427,7 @@ int main(void)
         cmocka_unit_test(test_outlet_sends_each_row_to_its_owner_in_order),
         cmocka_unit_test(test_outlet_takes_only_the_rows_selected),
         cmocka_unit_test(test_outlet_holds_back_what_a_full_channel_does_not_take),
+        cmocka_unit_test(test_outlet_lets_nothing_overtake_what_waits),
         cmocka_unit_test(test_outlet_of_several_channels_waits_for_one),
         cmocka_unit_test(test_inlet_takes_its_channels_in_turn),
         cmocka_unit_test(test_inlet_shows_nothing_behind_a_barrier_before_it),
