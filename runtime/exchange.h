@@ -13,7 +13,7 @@
 struct weir_outlet_config {
     const char *id;
     const char *name;
-    uint32_t key_count;
+    uint32_t key_count;          // 0: all rows to one task, the owner of the empty key
     const uint32_t *key_columns; // of the rows that come
     uint32_t channel_count;      // one to each task of the next stage, by task
     struct weir_channel **channels;

@@ -159,7 +159,7 @@ struct weir_operator *weir_outlet_create(const struct weir_outlet_config *config
     outlet->op.id = config->id;
     outlet->op.name = config->name;
     outlet->config = *config;
-    outlet->keys = weir_alloc(config->key_count * sizeof *outlet->keys);
+    outlet->keys = weir_alloc((config->key_count + 1) * sizeof *outlet->keys);
     outlet->lanes = weir_alloc_zero(config->channel_count * sizeof *outlet->lanes);
     for (uint32_t i = 0; i < config->channel_count; i++) {
         outlet->lanes[i].channel = config->channels[i];

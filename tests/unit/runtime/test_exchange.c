@@ -75,6 +75,28 @@ static void test_outlet_sends_each_row_to_its_owner_in_order(void **state)
     lanes_close(&lanes, true);
 }
 
+static void test_outlet_without_keys_sends_all_rows_to_one(void **state)
+{
+    (void)state;
+    struct lanes lanes;
+    struct weir_item item;
+    lanes_open(&lanes, 3, 4);
+    lanes.outlet->ops->destroy(lanes.outlet);
+    lanes.outlet = weir_outlet_create(&(struct weir_outlet_config){
+        .id = "id", .name = "exchange", .channel_count = 3, .channels = lanes.channels});
+    lanes_send(&lanes, 30, 1);
+    uint16_t key_group = weir_key_group((struct weir_view){.data = "", .size_bytes = 0});
+    for (uint32_t i = 0; i < 3; i++) {
+        bool is_owner = i == weir_key_group_owner(key_group, 3);
+        assert_int_equal(weir_channel_pop(lanes.channels[i], &item), is_owner);
+        if (is_owner) {
+            assert_int_equal(item.batch->row_count, 30);
+            weir_batch_free(item.batch);
+        }
+    }
+    lanes_close(&lanes, true);
+}
+
 static void test_outlet_takes_only_the_rows_selected(void **state)
 {
     (void)state;
@@ -425,6 +447,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_outlet_sends_each_row_to_its_owner_in_order),
+        cmocka_unit_test(test_outlet_without_keys_sends_all_rows_to_one),
         cmocka_unit_test(test_outlet_takes_only_the_rows_selected),
         cmocka_unit_test(test_outlet_holds_back_what_a_full_channel_does_not_take),
         cmocka_unit_test(test_outlet_lets_nothing_overtake_what_waits),
