@@ -366,6 +366,34 @@ static void test_aggregate_many_windows_at_once(void **state)
     aggregates_end(all);
 }
 
+// Each task has its share of the key groups, and sends the windows of those alone.
+static void test_aggregate_windows_are_those_of_the_key_groups_owned(void **state)
+{
+    (void)state;
+    enum { KEY_COUNT = 200, TASK_COUNT = 3 };
+    struct aggregates *all =
+        aggregates_begin(WINDOW_COLUMNS, "k window_end", "count(*)", "window_end");
+    for (uint32_t i = 0; i < KEY_COUNT; i++) {
+        char line[80];
+        snprintf(line, sizeof line, "%u|1|2000-01-01 00:00:00Z|2000-01-01 00:01:00Z", i);
+        CHANGES_FEED(all->op, all->schema, line);
+    }
+    changes_pass_barrier(all->op, all->store);
+    uint32_t before = 0;
+    for (uint32_t task = 0; task < TASK_COUNT; task++) {
+        all->config.key_groups = weir_key_groups_of(task, TASK_COUNT);
+        aggregates_restart(all);
+        changes_pass_time(all->op, 60000);
+        assert_true(all->changes.row_count > before);
+        before = all->changes.row_count;
+        changes_pass_time(all->op, INT64_MAX);
+        assert_int_equal(all->changes.row_count, before);
+        changes_pass_barrier(all->op, all->store);
+    }
+    assert_int_equal(before, KEY_COUNT);
+    aggregates_end(all);
+}
+
 // --- which there are ----------------------------------------------------------------------------
 
 static void check_type(const char *name, const char *arg, const char *expected)
@@ -432,6 +460,7 @@ int main(void)
         cmocka_unit_test(test_aggregate_window_is_sent_once_when_its_end_is_reached),
         cmocka_unit_test(test_aggregate_windows_come_in_their_order_for_a_key),
         cmocka_unit_test(test_aggregate_many_windows_at_once),
+        cmocka_unit_test(test_aggregate_windows_are_those_of_the_key_groups_owned),
         cmocka_unit_test(test_aggregate_types_are_those_of_postgresql),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
