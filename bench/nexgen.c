@@ -22,6 +22,7 @@
 struct generator_options {
     struct weir_nexmark_config config;
     int64_t seed;
+    bool has_base;
     const char *brokers;
     const char *topic;
     int64_t per_second;
@@ -107,8 +108,15 @@ static int run_send(struct generator_options *options, int64_t event_count, bool
     sending.partition_count = weir_bench_partition_count(sending.producer, options->topic);
     sending.topic = rd_kafka_topic_new(sending.producer, options->topic, NULL);
     if (is_paced) {
-        options->config.base_ms = weir_bench_realtime_ms();
+        // Event time is due time: by default from now, else from the base time that was given.
+        int64_t now_ms = weir_bench_realtime_ms();
+        if (!options->has_base) {
+            options->config.base_ms = now_ms;
+        }
         options->config.events_per_s = options->per_second;
+        if (options->config.base_ms > now_ms) {
+            weir_bench_nap_us((options->config.base_ms - now_ms) * 1000);
+        }
     }
     struct weir_nexmark *generator = weir_nexmark_create(&options->config);
     int64_t start_us = weir_bench_monotonic_us();
@@ -190,6 +198,7 @@ int main(int argc, char **argv)
     size_t count =
         weir_bench_parse(argc, argv, table, sizeof(table) / sizeof(*table), arguments, 3);
     options.config.seed = (uint64_t)options.seed;
+    options.has_base = options.config.base_ms != weir_nexmark_config_default().base_ms;
     if (count == 3 && strcmp(arguments[0], "print") == 0) {
         return run_print(&options, weir_bench_parse_number(arguments[1], "FROM"),
                          weir_bench_parse_number(arguments[2], "TO"));
