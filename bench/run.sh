@@ -245,7 +245,8 @@ cpu=$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1)
 span_s=$(awk -v events="$events" -v tps="$tps" 'BEGIN { print events / tps }')
 cat <<E
 
-NEXMark: $events events in JSON, $span_s s of event time (tps $tps, group $group, seed 42), $partitions partitions
+NEXMark: $events events in JSON, $partitions partitions
+$span_s s of event time (tps $tps, group $group, seed 42)
 $(date -u +%Y-%m-%dT%H:%MZ), $(nproc) CPUs ($cpu), load $(cut -d' ' -f1 /proc/loadavg)
 weir $weir_version, librdkafka $librdkafka, broker $broker
 exactly once, commit every $interval_ms ms, $tasks tasks, $rounds rounds; medians (least to greatest)
