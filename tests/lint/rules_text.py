@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rules that hold for text of any kind."""
+import fnmatch
 import os
 import re
 
@@ -137,12 +138,32 @@ def links(context):
                 yield Fault(path, number, f"{match.group(1)} does not exist")
 
 
+FOLDERS = ("app", "kafka", "operators", "rocksdb_backend", "runtime", "runtime/types", "sql")
+
+
 @rule("readme")
 def readme(context):
     """Whoever opens a folder first wants to know its duty and where to begin to read."""
-    for folder in ("app", "bench", "docs", "kafka", "operators", "rocksdb_backend", "runtime",
-                   "runtime/types", "sql", "tests", "."):
+    for folder in FOLDERS + ("bench", "docs", "tests", "."):
         prefix = "" if folder == "." else folder + "/"
         if any(path.startswith(prefix) for path in context.paths) and (
                 prefix + "README.md") not in context.paths:
             yield Fault(prefix + "README.md", 1, "this folder has no README.md")
+
+
+@rule("map")
+def file_map(context):
+    """A map that leaves out a file sends its reader past it: a folder's README.md names each of its
+    sources, with or without ending, or by a pattern such as `kernel_*.c`."""
+    for folder in FOLDERS:
+        page = folder + "/README.md"
+        if page not in context.paths:
+            continue
+        quoted = " ".join(re.findall(r"`([^`]+)`", context.read(page)))
+        names = [os.path.splitext(word)[0] for word in re.findall(r"[\w*]+(?:\.[ch])?\b|[\w*]+\*",
+                                                                 quoted)]
+        for path in context.matching(".c"):
+            stem = os.path.splitext(os.path.basename(path))[0]
+            if os.path.dirname(path) == folder and not any(
+                    fnmatch.fnmatch(stem, name) for name in names):
+                yield Fault(page, 1, f"does not name {os.path.basename(path)}", stem)

@@ -94,6 +94,11 @@ class RuleTest(unittest.TestCase):
         self.check("readme", {"sql/a.c": "", "kafka/README.md": "", "README.md": "", "other/a.c": ""},
                    [("sql/README.md", 1)])
 
+    def test_map(self):
+        files = {"sql/README.md": "`a.c`, `b`, `k*.c` and c.c\n", "sql/a.c": "", "sql/b.c": "",
+                 "sql/ka.c": "", "sql/c.c": "", "sql/deep/d.c": ""}
+        self.check("map", files, [("sql/README.md", 1)])
+
     def test_layers(self):
         self.check("layers", {
             "runtime/a.c": '#include "runtime/a.h"\n#include "kafka/client.h"  //!\n',
