@@ -62,6 +62,7 @@ struct chunk {
 struct weir_slab {
     bool is_large;
     size_t used_bytes;
+    size_t held_bytes;
     struct page *partial[CLASS_COUNT]; // with room left
     struct page *free_pages;
     struct chunk *chunks;
@@ -119,6 +120,7 @@ static void add_chunk(struct weir_slab *slab)
     if (slab->is_large) {
         madvise(chunk->memory, CHUNK_BYTES, MADV_HUGEPAGE); // a wish
     }
+    slab->held_bytes += CHUNK_BYTES;
     chunk->next = slab->chunks;
     slab->chunks = chunk;
     for (size_t offset = CHUNK_BYTES; offset > 0; offset -= PAGE_BYTES) {
@@ -204,6 +206,7 @@ static void *alloc_large(struct weir_slab *slab, size_t room_bytes)
 {
     static_assert(sizeof(struct large) == 16, "what follows stays aligned to 16");
     struct large *large = weir_alloc(sizeof *large + room_bytes);
+    slab->held_bytes += room_bytes;
     large->next = slab->larges.next;
     large->previous = &slab->larges;
     large->next->previous = large;
@@ -235,6 +238,7 @@ void weir_slab_free(struct weir_slab *slab, void *memory, uint32_t room_bytes)
         free_cell(slab, memory);
         return;
     }
+    slab->held_bytes -= room_bytes;
     struct large *large = (struct large *)memory - 1;
     large->next->previous = large->previous;
     large->previous->next = large->next;
@@ -244,4 +248,9 @@ void weir_slab_free(struct weir_slab *slab, void *memory, uint32_t room_bytes)
 size_t weir_slab_used_bytes(const struct weir_slab *slab)
 {
     return slab->used_bytes;
+}
+
+size_t weir_slab_held_bytes(const struct weir_slab *slab)
+{
+    return slab->held_bytes;
 }

@@ -21,5 +21,7 @@ void weir_slab_free(struct weir_slab *slab, void *memory, uint32_t room_bytes);
 
 // The rooms handed out and not given back.
 size_t weir_slab_used_bytes(const struct weir_slab *slab);
+// What was taken from the system for them.
+size_t weir_slab_held_bytes(const struct weir_slab *slab);
 
 #endif

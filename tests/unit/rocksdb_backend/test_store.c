@@ -42,7 +42,7 @@ static void run_world(uint64_t seed, size_t budget_bytes, uint32_t task_count_ma
     world->budget_bytes = budget_bytes;
     uint32_t task_count = 1 + world_below(world, task_count_max);
     world_start(world, task_count, 0);
-    for (uint32_t life = 0; life < 12; life++) {
+    for (uint32_t life = 0; life < 8; life++) {
         live_and_die(world, 200 + world_below(world, 1500));
         if (world_below(world, 2) == 0) {
             task_count = 1 + world_below(world, task_count_max);
@@ -59,7 +59,7 @@ static void run_world(uint64_t seed, size_t budget_bytes, uint32_t task_count_ma
 static void test_store_with_room_is_as_the_model(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= 6; seed++) {
+    for (uint64_t seed = 1; seed <= 4; seed++) {
         run_world(seed, (size_t)32 << 20, 1);
     }
 }
@@ -68,7 +68,7 @@ static void test_store_with_room_is_as_the_model(void **state)
 static void test_store_without_room_is_as_the_model(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= 6; seed++) {
+    for (uint64_t seed = 1; seed <= 4; seed++) {
         run_world(100 + seed, (size_t)64 << 10, 1);
     }
 }
@@ -76,7 +76,7 @@ static void test_store_without_room_is_as_the_model(void **state)
 static void test_store_of_changing_task_counts_is_as_the_model(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= 8; seed++) {
+    for (uint64_t seed = 1; seed <= 6; seed++) {
         run_world(200 + seed, seed % 2 == 0 ? (size_t)256 << 10 : (size_t)32 << 20,
                   WORLD_TASKS_MAX);
     }

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+// The io side where the disk fails, and which files it leaves in the checkpoint store.
+#include "runtime/base/failpoint.h"
+#include "tests/unit/rocksdb_backend/state_operations.h"
+
+static void arm(const char *list)
+{
+    struct weir_error error;
+    assert_int_equal(weir_failpoints_init(list, &error), WEIR_OK);
+}
+
+static void change(struct world *world, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        world_update(world, world_below(world, WORLD_STATES), world_below(world, WORLD_KEYS));
+    }
+}
+
+static struct world *new_world(uint32_t materialise_log_count)
+{
+    struct world *world = weir_alloc(sizeof *world);
+    world_begin(world, 3);
+    world->materialise_log_count = materialise_log_count;
+    world_start(world, 1, 0);
+    return world;
+}
+
+static void assert_failed(struct world *world, const char *text)
+{
+    struct weir_error error;
+    assert_int_equal(world->stores[0]->ops->check(world->stores[0], &error), WEIR_ERROR);
+    assert_int_equal(error.domain, WEIR_DOMAIN_STORE);
+    assert_int_equal(error.action, WEIR_ACTION_RECOVER);
+    if (strstr(error.text, text) == NULL) {
+        fail_msg("\"%s\" does not say \"%s\"", error.text, text);
+    }
+}
+
+struct names {
+    struct weir_arena *arena;
+    const char **names;
+    uint32_t count;
+};
+
+static struct names list_files(struct world *world)
+{
+    struct names names = {.arena = weir_arena_create(4096)};
+    struct weir_error error;
+    assert_int_equal(
+        weir_state_files_list(world->store_folder, names.arena, &names.names, &names.count, &error),
+        WEIR_OK);
+    return names;
+}
+
+static uint32_t kept_handles(struct world *world, struct weir_state_handle *handles)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < world->checkpoint_count; i++) {
+        if (world_is_complete(&world->checkpoints[i])) {
+            count += world_handles(&world->checkpoints[i], handles + count);
+        }
+    }
+    return count;
+}
+
+// Files that no checkpoint lists; they are removed.
+static uint32_t remove_unlisted(struct world *world)
+{
+    struct names files = list_files(world);
+    struct weir_state_handle handles[64];
+    uint32_t handle_count = kept_handles(world, handles);
+    bool *is_deleted = weir_alloc(files.count + 1);
+    weir_state_files_select(files.names, files.count, handles, handle_count, is_deleted);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < files.count; i++) {
+        if (is_deleted[i]) {
+            weir_state_file_delete(world->store_folder, files.names[i]);
+            count++;
+        }
+    }
+    free(is_deleted);
+    weir_arena_destroy(files.arena);
+    return count;
+}
+
+static void test_io_failed_log_fails_the_store(void **state)
+{
+    (void)state;
+    struct world *world = new_world(3);
+    change(world, 50);
+    world_barrier(world);
+    world_settle(world);
+    assert_int_equal(world->committed, 1);
+    arm("state.log.write=error");
+    change(world, 50);
+    world_barrier(world);
+    change(world, 50);
+    world_barrier(world); // behind the one that fails
+    world_settle(world);
+    assert_int_equal(world->committed, 1);
+    assert_failed(world, "/state.a_stage");
+    assert_failed(world, ".00000000000000000002.log: Input/output error");
+    change(world, 50);
+    world_barrier(world);
+    world_settle(world);
+    assert_int_equal(world->committed, 1);
+    assert_failed(world, ".00000000000000000002.log"); // the first failure stays
+    struct names files = list_files(world);
+    assert_int_equal(files.count, 1); // log 1, no half of log 2
+    weir_arena_destroy(files.arena);
+    world_crash(world);
+    world_start(world, 1, 1);
+    world_check_all(world);
+    world_end(world);
+    free(world);
+}
+
+static void test_io_without_its_folder_names_it(void **state)
+{
+    (void)state;
+    struct world *world = new_world(3);
+    assert_int_equal(rmdir(world->store_folder), 0);
+    change(world, 5);
+    world_barrier(world);
+    world_settle(world);
+    assert_failed(world, world->store_folder);
+    assert_failed(world, "No such file or directory");
+    world_end(world);
+    free(world);
+}
+
+static void test_io_failed_live_write_fails_the_store(void **state)
+{
+    (void)state;
+    struct world *world = new_world(3);
+    change(world, 50);
+    world_barrier(world);
+    world_settle(world);
+    arm("state.live.write=error");
+    change(world, 50);
+    world_barrier(world);
+    change(world, 50);
+    world_barrier(world);
+    world_settle(world);
+    assert_failed(world, "RocksDB cannot write");
+    // Log 2 was durable before; 3 may or may not have been written in time.
+    assert_true(world->committed >= 2);
+    world_crash(world);
+    world_start(world, 1, 2);
+    world_check_all(world);
+    world_end(world);
+    free(world);
+}
+
+static void run_checkpoints(struct world *world, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        change(world, 30);
+        world_barrier(world);
+        world_settle(world);
+    }
+}
+
+// A materialisation that fails is tried again; checkpoints go on from the one before.
+static void test_io_failed_publication_is_tried_again(void **state)
+{
+    (void)state;
+    struct world *world = new_world(2);
+    arm("state.publish=error@2");
+    run_checkpoints(world, 2);
+    struct weir_state_handle handle;
+    world_handles(world_checkpoint(world, 2), &handle);
+    assert_int_equal(handle.file_count, 2);
+    assert_int_equal(remove_unlisted(world), 0); // what had been published was taken back
+    run_checkpoints(world, 3);
+    assert_int_equal(world->stores[0]->ops->check(world->stores[0], NULL), WEIR_OK);
+    world_handles(world_checkpoint(world, 5), &handle);
+    assert_true(handle.files[0].is_materialised);
+    world_crash(world);
+    world_start(world, 1, 5);
+    world_check_all(world);
+    world_end(world);
+    free(world);
+}
+
+// While a life goes on, only what kept checkpoints list is there.
+static void test_io_leaves_no_files_behind(void **state)
+{
+    (void)state;
+    struct world *world = new_world(2);
+    for (uint32_t i = 0; i < 30; i++) {
+        run_checkpoints(world, 1);
+    }
+    run_checkpoints(world, 1); // lists a materialisation that was just published
+    struct names before = list_files(world);
+    assert_int_equal(remove_unlisted(world), 0);
+    assert_true(before.count > 4);
+    weir_arena_destroy(before.arena);
+    world_end(world);
+    free(world);
+}
+
+// What crashes leave is found at the next start, and what is listed stays.
+static void test_io_leftovers_of_crashes_are_found(void **state)
+{
+    (void)state;
+    struct world *world = new_world(2);
+    uint32_t removed_count = 0;
+    for (uint32_t life = 0; life < 10; life++) {
+        run_checkpoints(world, 3);
+        change(world, 30);
+        world_barrier(world); // its log is written, its checkpoint is never complete
+        weir_rocksdb_store_step(world->stores[0], WEIR_ROCKSDB_STEP_LOG);
+        int64_t number = world->committed;
+        world_crash(world);
+        world->committed = number;
+        while (world->checkpoints[world->checkpoint_count - 1].number > number) {
+            world_drop_checkpoint(&world->checkpoints[--world->checkpoint_count]);
+        }
+        removed_count += remove_unlisted(world);
+        world_start(world, 1, number);
+        world_check_all(world);
+    }
+    assert_true(removed_count >= 10);
+    world_end(world);
+    free(world);
+}
+
+// At most one materialisation in the pause, and none that no checkpoint would list.
+static void test_io_materialises_at_its_own_pace(void **state)
+{
+    (void)state;
+    struct world *world = new_world(2);
+    change(world, 10);
+    for (uint32_t i = 0; i < 5; i++) {
+        change(world, 10);
+        world_barrier(world);
+        while (weir_rocksdb_store_step(world->stores[0], WEIR_ROCKSDB_STEP_LOG)) {
+        }
+        while (weir_rocksdb_store_step(world->stores[0], WEIR_ROCKSDB_STEP_LIVE)) {
+        }
+    }
+    // One was due after the second set; the others wait for its publication.
+    assert_true(weir_rocksdb_store_step(world->stores[0], WEIR_ROCKSDB_STEP_PUBLISH));
+    assert_false(weir_rocksdb_store_step(world->stores[0], WEIR_ROCKSDB_STEP_PUBLISH));
+    run_checkpoints(world, 1);
+    struct weir_state_handle handle;
+    world_handles(world_checkpoint(world, 6), &handle);
+    assert_true(handle.files[0].is_materialised);
+    assert_int_equal(handle.files[0].number, 2);
+    assert_int_equal(handle.files[handle.file_count - 1].number, 6);
+    world_end(world);
+    free(world);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_io_failed_log_fails_the_store),
+        cmocka_unit_test(test_io_without_its_folder_names_it),
+        cmocka_unit_test(test_io_failed_live_write_fails_the_store),
+        cmocka_unit_test(test_io_failed_publication_is_tried_again),
+        cmocka_unit_test(test_io_leaves_no_files_behind),
+        cmocka_unit_test(test_io_leftovers_of_crashes_are_found),
+        cmocka_unit_test(test_io_materialises_at_its_own_pace),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
