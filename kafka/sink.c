@@ -122,6 +122,15 @@ static enum weir_status set_aside(struct sink *sink, const struct weir_batch *ba
     return status;
 }
 
+// Does the row after the i-th one take its place? Not if a filter has dropped that one.
+static bool is_replaced(const struct sink *sink, const struct weir_batch *batch, uint32_t i)
+{
+    return i + 1 < batch->selected_count &&
+           batch->change[weir_batch_row(batch, i + 1)] == WEIR_CHANGE_UPDATE_AFTER &&
+           weir_view_equal(weir_encoded_view(&sink->bytes, &sink->keys[i]),
+                           weir_encoded_view(&sink->bytes, &sink->keys[i + 1]));
+}
+
 static enum weir_status process(struct weir_operator *op, struct weir_batch *batch,
                                 struct weir_error *error)
 {
@@ -134,8 +143,8 @@ static enum weir_status process(struct weir_operator *op, struct weir_batch *bat
         uint32_t row = weir_batch_row(batch, i);
         enum weir_change change =
             batch->change != NULL ? (enum weir_change)batch->change[row] : WEIR_CHANGE_INSERT;
-        if (change == WEIR_CHANGE_UPDATE_BEFORE) {
-            continue; // the row after it takes its place
+        if (change == WEIR_CHANGE_UPDATE_BEFORE && is_replaced(sink, batch, i)) {
+            continue;
         }
         struct weir_message message = {
             .timestamp_ms = wall_ms,
@@ -150,7 +159,7 @@ static enum weir_status process(struct weir_operator *op, struct weir_batch *bat
                 weir_message_timestamp_ms(batch->event_time_us[row], wall_ms, &is_clamped);
             clamped_count += is_clamped ? 1 : 0;
         }
-        if (change == WEIR_CHANGE_DELETE) {
+        if (change == WEIR_CHANGE_DELETE || change == WEIR_CHANGE_UPDATE_BEFORE) {
             message.value = (struct weir_view){0}; // a tombstone
         }
         message.partition = choose_partition(sink, batch, row, message.key);
