@@ -143,14 +143,20 @@ enum weir_status weir_topics_resolve(struct weir_kafka *kafka, const struct weir
                                      struct weir_topics *topics, struct weir_error *error)
 {
     *topics = (struct weir_topics){0};
+    // A table has at most three: its own, late rows, dead letters; the job one more.
     topics->topics =
-        weir_arena_alloc_zero(arena, 2 * (plan->table_count + 1) * sizeof *topics->topics);
+        weir_arena_alloc_zero(arena, (3 * plan->table_count + 1) * sizeof *topics->topics);
     for (uint32_t i = 0; i < plan->table_count; i++) {
         const struct weir_table *table = plan->tables[i];
         if (!table->is_source && !table->is_sink) {
             continue;
         }
         if (resolve_one(kafka, table, table->topic, table->is_sink, "topic", retry, arena, topics,
+                        error) != WEIR_OK) {
+            return WEIR_ERROR;
+        }
+        if (table->is_source && table->late_topic != NULL &&
+            resolve_one(kafka, table, table->late_topic, true, "late topic", retry, arena, topics,
                         error) != WEIR_OK) {
             return WEIR_ERROR;
         }
