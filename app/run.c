@@ -125,6 +125,9 @@ static void live(struct run *run, struct weir_outcome *outcome)
         run->has_run = true;
         run->contest_backoff_ms = CONTEST_BACKOFF_MS;
         weir_job_run(job, outcome);
+        if (outcome->kind == WEIR_OUTCOME_DONE || outcome->kind == WEIR_OUTCOME_STOPPED) {
+            weir_signals_set_ended();
+        }
         weir_job_log_totals(job);
     }
     weir_job_destroy(job);

@@ -13,6 +13,7 @@ enum { STOP_SECONDS_MAX = 28 };
 
 volatile int weir_stop_requests;
 static volatile sig_atomic_t wake_descriptor = -1;
+static volatile sig_atomic_t has_ended;
 
 static void say(const char *text)
 {
@@ -24,6 +25,9 @@ static void on_stop(int number)
 {
     (void)number;
     weir_stop_requests++;
+    if (has_ended) {
+        _exit(WEIR_EXIT_OK);
+    }
     if (weir_stop_requests > 1) {
         say("weir: second stop signal: ending at once; what was not committed will be replayed\n");
         _exit(WEIR_EXIT_FAILED);
@@ -42,6 +46,9 @@ static void on_stop(int number)
 static void on_alarm(int number)
 {
     (void)number;
+    if (has_ended) {
+        _exit(WEIR_EXIT_OK);
+    }
     say("weir: the final checkpoint could not be committed in time: ending without it; what was "
         "not committed will be replayed\n");
     _exit(WEIR_EXIT_FAILED);
@@ -56,6 +63,11 @@ void weir_signals_init(void)
     sigaction(SIGINT, &stop, NULL);
     sigaction(SIGALRM, &timeout, NULL);
     sigaction(SIGPIPE, &ignored, NULL);
+}
+
+void weir_signals_set_ended(void)
+{
+    has_ended = true;
 }
 
 void weir_signals_wake(int descriptor)

@@ -16,4 +16,7 @@ void weir_signals_init(void);
 // -1: no job runs, and a stop ends the process at once, since there is nothing to commit.
 void weir_signals_wake(int descriptor);
 
+// The job has ended as asked: whatever happens while it is taken down, the process ends with 0.
+void weir_signals_set_ended(void);
+
 #endif
