@@ -15,7 +15,7 @@
 
 enum {
     QUIET_COMMIT_MS = 30 * 60 * 1000, // well under the expiry of offsets and transactional ids
-    COMMIT_HANG_MS = 150000,          // beyond every deadline of the commit itself
+    COMMIT_HANG_MS = 120000, // beyond every deadline of the commit itself; 30 s of grace follow
 };
 
 struct weir_job {

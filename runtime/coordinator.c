@@ -19,6 +19,8 @@
 
 #include <unistd.h>
 
+enum { OVERDUE_GRACE_MS = 30000 };
+
 enum pending_state {
     PENDING_COLLECTING, // acknowledgements are coming in
     PENDING_COMMITTING, // with the committer
@@ -29,7 +31,9 @@ struct pending {
     enum pending_state state;
     bool is_stored; // its manifest is durable: the time-out is over
     int64_t triggered_ms;
-    int64_t handed_ms;
+    int64_t handed_ms;  // to the committer: all tasks have acknowledged
+    int64_t stored_ms;  // the manifest
+    int64_t overdue_ms; // when the commit was first seen to be; 0: not yet
     uint32_t acknowledged_count;
     struct weir_snapshot **snapshots; // by task idx; NULL: not yet
 };
@@ -49,8 +53,8 @@ struct weir_coordinator {
     int64_t handle_ready_number;
     int64_t last_trigger_ms;
     int64_t last_end_ms;
-    uint64_t *activity; // by task idx, at the last trigger
-    bool *is_finished;  // by task idx
+    uint64_t *activity;    // by task idx, at the last trigger
+    bool *is_finished;     // by task idx
     uint32_t source_count; // tasks that read Kafka and get the triggers
     uint32_t finished_count;
     bool is_checkpoint_wanted; // a task asked for one: the interval is not waited for
@@ -216,10 +220,10 @@ static void on_acknowledged(struct weir_coordinator *coordinator, struct weir_sn
     struct pending *pending = find_pending(coordinator, snapshot->barrier.number);
     if (pending == NULL || pending->state != PENDING_COLLECTING ||
         pending->snapshots[snapshot->task_idx] != NULL) {
-        const char *why = pending == NULL ? (snapshot->barrier.number < coordinator->next_number
-                                                 ? "late"
-                                                 : "unknown")
-                                          : "duplicate";
+        const char *why =
+            pending == NULL
+                ? (snapshot->barrier.number < coordinator->next_number ? "late" : "unknown")
+                : "duplicate";
         weir_log(WEIR_LOG_WARN, "acknowledgement of checkpoint %lld by task %u is %s",
                  (long long)snapshot->barrier.number, snapshot->task_idx, why);
         weir_snapshot_destroy(snapshot);
@@ -236,9 +240,12 @@ static void on_committed(struct weir_coordinator *coordinator, int64_t number)
     WEIR_ASSERT(coordinator->pending_count > 0 && oldest->barrier.number == number &&
                 oldest->state == PENDING_COMMITTING);
     int64_t now_ms = weir_now_ms(coordinator->config.clock);
-    weir_log(WEIR_LOG_DEBUG, "checkpoint %lld committed: %lld ms, of these %lld ms at the committer",
+    weir_log(WEIR_LOG_DEBUG,
+             "checkpoint %lld committed: %lld ms; tasks %lld ms, manifest %lld ms, commit %lld ms",
              (long long)number, (long long)(now_ms - oldest->triggered_ms),
-             (long long)(now_ms - oldest->handed_ms));
+             (long long)(oldest->handed_ms - oldest->triggered_ms),
+             (long long)(oldest->stored_ms - oldest->handed_ms),
+             (long long)(now_ms - oldest->stored_ms));
     bool is_final = oldest->barrier.type == WEIR_BARRIER_FINAL;
     pending_deinit(oldest, coordinator->config.task_count);
     coordinator->pending_count--;
@@ -247,9 +254,8 @@ static void on_committed(struct weir_coordinator *coordinator, int64_t number)
     coordinator->last_end_ms = now_ms;
     coordinator->outcome.committed_count++;
     for (uint32_t i = 0; i < coordinator->config.task_count; i++) {
-        weir_mailbox_post(
-            weir_task_mailbox(coordinator->config.tasks[i]),
-            &(struct weir_mail){.kind = WEIR_MAIL_COMMITTED, .number = number});
+        weir_mailbox_post(weir_task_mailbox(coordinator->config.tasks[i]),
+                          &(struct weir_mail){.kind = WEIR_MAIL_COMMITTED, .number = number});
     }
     if (is_final) {
         end_as_asked(coordinator);
@@ -298,7 +304,7 @@ static void take_mail(struct weir_coordinator *coordinator)
             struct pending *pending = find_pending(coordinator, mail.number);
             WEIR_ASSERT(pending != NULL);
             pending->is_stored = true;
-            pending->handed_ms = weir_now_ms(coordinator->config.clock);
+            pending->stored_ms = weir_now_ms(coordinator->config.clock);
             break;
         }
         case WEIR_MAIL_COMMITTED:
@@ -412,8 +418,7 @@ static int64_t trigger_periodic(struct weir_coordinator *coordinator, int64_t no
                   coordinator->is_checkpoint_wanted ? WEIR_TRIGGER_MANUAL : WEIR_TRIGGER_PERIODIC,
                   now_ms)) {
     case WEIR_TRIGGER_ALLOWED:
-        if (is_quiet(coordinator) &&
-            now_ms - coordinator->last_end_ms < config->quiet_commit_ms) {
+        if (is_quiet(coordinator) && now_ms - coordinator->last_end_ms < config->quiet_commit_ms) {
             coordinator->last_trigger_ms = now_ms; // skipped: it would say nothing new
         } else {
             trigger(coordinator, WEIR_BARRIER_CHECKPOINT, now_ms);
@@ -431,6 +436,29 @@ static int64_t trigger_periodic(struct weir_coordinator *coordinator, int64_t no
     return config->interval_ms;
 }
 
+// Ends the process when the commit has not come back for too long. A process that was stopped for a
+// while (SIGSTOP, a paused machine) finds its commit overdue when it wakes, and its client first
+// has to hear from the brokers: mostly that a newer owner has fenced it.
+static int64_t watch_commit(struct weir_coordinator *coordinator, struct pending *pending,
+                            int64_t now_ms)
+{
+    int64_t left_ms = pending->stored_ms + coordinator->config.commit_hang_ms - now_ms;
+    if (left_ms > 0) {
+        return left_ms;
+    }
+    if (pending->overdue_ms == 0) {
+        pending->overdue_ms = now_ms;
+    }
+    if (now_ms - pending->overdue_ms < OVERDUE_GRACE_MS) {
+        return pending->overdue_ms + OVERDUE_GRACE_MS - now_ms;
+    }
+    weir_log(WEIR_LOG_ERROR,
+             "the commit of checkpoint %lld has not come back for %lld s: the client hangs; "
+             "ending the process, the next start goes on from the last commit",
+             (long long)pending->barrier.number, (long long)((now_ms - pending->handed_ms) / 1000));
+    _exit(1);
+}
+
 // The canceller of every pending checkpoint, and the watchdog of the commit. Returns the
 // milliseconds until the next one is due, -1 when none is pending.
 static int64_t check_deadlines(struct weir_coordinator *coordinator, int64_t now_ms)
@@ -438,18 +466,10 @@ static int64_t check_deadlines(struct weir_coordinator *coordinator, int64_t now
     int64_t wait_ms = -1;
     for (uint32_t i = 0; i < coordinator->pending_count; i++) {
         struct pending *pending = &coordinator->pending[i];
-        int64_t due_ms = pending->is_stored
-                             ? pending->handed_ms + coordinator->config.commit_hang_ms
-                             : pending->triggered_ms + coordinator->config.timeout_ms;
-        if (now_ms >= due_ms && pending->is_stored) {
-            weir_log(WEIR_LOG_ERROR,
-                     "the commit of checkpoint %lld has not come back for %lld s: the client hangs; "
-                     "ending the process, the next start goes on from the last commit",
-                     (long long)pending->barrier.number,
-                     (long long)(coordinator->config.commit_hang_ms / 1000));
-            _exit(1);
-        }
-        if (now_ms >= due_ms) {
+        int64_t left_ms = pending->is_stored
+                              ? watch_commit(coordinator, pending, now_ms)
+                              : pending->triggered_ms + coordinator->config.timeout_ms - now_ms;
+        if (left_ms <= 0) {
             struct weir_error error;
             weir_error_set(&error, WEIR_DOMAIN_RUNTIME, WEIR_ACTION_RECOVER,
                            "checkpoint %lld was not complete within %lld s "
@@ -460,7 +480,6 @@ static int64_t check_deadlines(struct weir_coordinator *coordinator, int64_t now
             end_failed(coordinator, &error);
             return 0;
         }
-        int64_t left_ms = due_ms - now_ms;
         wait_ms = wait_ms < 0 || left_ms < wait_ms ? left_ms : wait_ms;
     }
     return wait_ms;

@@ -20,8 +20,8 @@ static int64_t clock_now(const struct weir_clock *clock)
 // A source whose input is a number that the test sets.
 struct fake_source {
     struct weir_source base;
-    int left_count;       // polls that still move the position
-    bool is_bounded;      // DONE when nothing is left
+    int left_count;  // polls that still move the position
+    bool is_bounded; // DONE when nothing is left
     bool is_failing;
     int64_t position;
     struct weir_snapshot *held; // as a sink would, waiting for acknowledgements
@@ -56,8 +56,7 @@ static enum weir_step fake_poll(struct weir_source *base, struct weir_error *err
 static void fake_snapshot(struct weir_source *base, struct weir_snapshot *snapshot)
 {
     struct fake_source *source = (struct fake_source *)base;
-    weir_snapshot_add_position(snapshot,
-                               &(struct weir_position_entry){.offset = source->position});
+    weir_snapshot_add_position(snapshot, &(struct weir_position_entry){.offset = source->position});
 }
 
 static enum weir_status fake_barrier(struct weir_operator *op, const struct weir_barrier *barrier,
@@ -286,6 +285,32 @@ static void test_checkpoint_that_times_out_means_recovery(void **state)
     free_world(&world);
 }
 
+static void
+test_process_that_slept_lets_its_client_say_first_what_became_of_the_commit(void **state)
+{
+    (void)state;
+    struct world world;
+    make_world(&world, 1);
+    feed(&world, 1);
+    tick(&world, 1000);
+    struct weir_completed *completed;
+    assert_int_equal(take_completed(&world, &completed), 1);
+    weir_completed_destroy(completed);
+    weir_mailbox_post(world.coordinator_mailbox,
+                      &(struct weir_mail){.kind = WEIR_MAIL_MANIFEST_STORED, .number = 1});
+    tick(&world, 0);
+    tick(&world, 3600000); // it would have ended itself
+    assert_int_equal(outcome(&world), WEIR_OUTCOME_NONE);
+    struct weir_error *fenced = weir_alloc(sizeof *fenced);
+    weir_error_set(fenced, WEIR_DOMAIN_KAFKA, WEIR_ACTION_FENCED, "fenced");
+    weir_mailbox_post(world.coordinator_mailbox,
+                      &(struct weir_mail){.kind = WEIR_MAIL_FAILED, .payload = fenced});
+    tick(&world, 3000);
+    assert_int_equal(outcome(&world), WEIR_OUTCOME_FAILED);
+    assert_int_equal(weir_coordinator_outcome(world.coordinator)->error.action, WEIR_ACTION_FENCED);
+    free_world(&world);
+}
+
 static void test_failed_task_ends_the_run_once(void **state)
 {
     (void)state;
@@ -382,8 +407,7 @@ static void test_abandoned_snapshot_never_completes_a_checkpoint(void **state)
     struct world world;
     make_world(&world, 1);
     struct weir_barrier barrier = {.number = 1};
-    struct weir_snapshot *snapshot =
-        weir_snapshot_create(&barrier, 0, world.coordinator_mailbox);
+    struct weir_snapshot *snapshot = weir_snapshot_create(&barrier, 0, world.coordinator_mailbox);
     weir_snapshot_hold(snapshot);
     weir_snapshot_abandon(snapshot);
     weir_snapshot_release(snapshot);
@@ -402,6 +426,8 @@ int main(void)
         cmocka_unit_test(test_checkpoints_are_handed_on_in_order),
         cmocka_unit_test(test_no_more_epochs_than_handles_that_have_begun),
         cmocka_unit_test(test_checkpoint_that_times_out_means_recovery),
+        cmocka_unit_test(
+            test_process_that_slept_lets_its_client_say_first_what_became_of_the_commit),
         cmocka_unit_test(test_failed_task_ends_the_run_once),
         cmocka_unit_test(test_stop_makes_a_final_checkpoint_and_reads_no_more),
         cmocka_unit_test(test_stop_of_a_quiet_job_ends_at_once),
