@@ -3,7 +3,6 @@
 #include "app/state_files.h"
 
 #include "rocksdb_backend/retention.h"
-#include "runtime/base/log.h"
 
 static void remove_unlisted(const struct weir_state_files *files, const char *store_folder,
                             uint32_t candidate_count, const char *const *candidates,
@@ -20,19 +19,12 @@ static void remove_unlisted(const struct weir_state_files *files, const char *st
     free(is_deleted);
 }
 
-static void sweep(const struct weir_state_files *files, const char *store_folder,
-                  uint32_t kept_count, const struct weir_state_handle *kept)
+static enum weir_status list(const struct weir_state_files *files, const char *store_folder,
+                             struct weir_arena *arena, const char ***names, uint32_t *name_count,
+                             struct weir_error *error)
 {
-    struct weir_arena *arena = weir_arena_create(16 << 10);
-    const char **names;
-    uint32_t name_count;
-    struct weir_error error;
-    if (weir_state_files_list(store_folder, arena, &names, &name_count, &error) == WEIR_OK) {
-        remove_unlisted(files, store_folder, name_count, names, kept_count, kept);
-    } else {
-        weir_log(WEIR_LOG_WARN, "%s", error.text);
-    }
-    weir_arena_destroy(arena);
+    (void)files;
+    return weir_state_files_list(store_folder, arena, names, name_count, error);
 }
 
-const struct weir_state_files weir_rocksdb_files = {.remove = remove_unlisted, .sweep = sweep};
+const struct weir_state_files weir_rocksdb_files = {.remove = remove_unlisted, .list = list};

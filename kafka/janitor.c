@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// See janitor.h. The order: manifests are deleted first, then the files that only they listed. A crash
-// in between leaves files that nobody lists; the next owner sweeps them.
+// See janitor.h. The order: manifests are deleted first, then the files that only they listed. A
+// crash in between leaves files that no manifest lists; the next owner removes them.
 //
-// Invariant: nothing is deleted that a manifest which stays lists. An owner marks the store before it
-// writes anything else there, so if the store is still ours after we have looked at it, nothing that
-// we saw is of a newer owner, however long this process slept in between.
+// Invariant: nothing is deleted that a manifest which stays lists. An owner marks the store before
+// it writes anything else there, so if the store is still ours after we have looked at it, nothing
+// that we saw is of a newer owner, however long this process slept in between.
 #include "kafka/janitor.h"
 
 #include "runtime/base/clock.h"
@@ -52,8 +52,8 @@ static void copy_states(struct known *known, const struct weir_manifest *manifes
 static void add(struct weir_janitor *janitor, const struct weir_store_entry *entry,
                 const struct weir_manifest *manifest)
 {
-    janitor->known = weir_realloc(janitor->known,
-                                  (janitor->known_count + 1) * sizeof *janitor->known);
+    janitor->known =
+        weir_realloc(janitor->known, (janitor->known_count + 1) * sizeof *janitor->known);
     struct known *known = &janitor->known[janitor->known_count++];
     *known = (struct known){.entry = *entry};
     copy_states(known, manifest);
@@ -120,9 +120,13 @@ static bool is_ours(const struct weir_janitor *janitor)
            WEIR_OK;
 }
 
+// found: at start, all state files of the store; else NULL, and only what the manifests that go had
+// listed is looked at. Whatever is to be deleted was listed before this looks whether the store is
+// ours.
 static void clean(struct weir_janitor *janitor, int64_t number, const struct weir_attempt *attempt,
-                  bool at_start)
+                  const char *const *found, uint32_t found_count)
 {
+    bool at_start = found != NULL;
     struct weir_arena *arena = weir_arena_create(16 << 10);
     uint32_t count = janitor->known_count;
     struct weir_store_entry *entries = weir_arena_alloc(arena, count * sizeof *entries);
@@ -151,7 +155,7 @@ static void clean(struct weir_janitor *janitor, int64_t number, const struct wei
         uint32_t kept_count;
         collect(janitor, is_deleted, arena, &candidates, &candidate_count, &kept, &kept_count);
         if (files != NULL && at_start) {
-            files->sweep(files, folder, kept_count, kept);
+            files->remove(files, folder, found_count, found, kept_count, kept);
         } else if (files != NULL && candidate_count > 0) {
             files->remove(files, folder, candidate_count, candidates, kept_count, kept);
         }
@@ -160,16 +164,22 @@ static void clean(struct weir_janitor *janitor, int64_t number, const struct wei
     weir_arena_destroy(arena);
 }
 
-// Everything that the store holds. A manifest that cannot be read could list any file: then nothing is
-// swept in this life. False: so it is.
-static bool read_store(struct weir_janitor *janitor)
+// Everything that the store holds; names of state files go to the arena. A manifest that cannot be
+// read could list any file: then nothing found is removed in this life. False: so it is.
+static bool read_store(struct weir_janitor *janitor, struct weir_arena *arena, const char ***found,
+                       uint32_t *found_count)
 {
-    struct weir_arena *arena = weir_arena_create(64 << 10);
+    const struct weir_state_files *files = janitor->config.files;
     struct weir_store_entry *entries;
     uint32_t count;
     struct weir_error error;
+    static const char *none[1];
+    *found = none;
+    *found_count = 0;
     bool is_whole =
-        weir_store_list(janitor->config.store, arena, &entries, &count, &error) == WEIR_OK;
+        weir_store_list(janitor->config.store, arena, &entries, &count, &error) == WEIR_OK &&
+        (files == NULL || files->list(files, weir_store_path(janitor->config.store), arena, found,
+                                      found_count, &error) == WEIR_OK);
     for (uint32_t i = 0; is_whole && i < count; i++) {
         struct weir_manifest manifest;
         bool is_missing;
@@ -181,10 +191,10 @@ static bool read_store(struct weir_janitor *janitor)
         }
     }
     if (!is_whole) {
-        weir_log(WEIR_LOG_WARN, "%s; nothing is removed from the store that this attempt did not write",
+        weir_log(WEIR_LOG_WARN,
+                 "%s; nothing is removed from the store that this attempt did not write",
                  error.text);
     }
-    weir_arena_destroy(arena);
     return is_whole;
 }
 
@@ -193,15 +203,19 @@ struct weir_janitor *weir_janitor_create(const struct weir_janitor_config *confi
 {
     struct weir_janitor *janitor = weir_alloc_zero(sizeof *janitor);
     janitor->config = *config;
-    if (read_store(janitor)) {
-        clean(janitor, number, attempt, true);
+    struct weir_arena *arena = weir_arena_create(64 << 10);
+    const char **found;
+    uint32_t found_count;
+    if (read_store(janitor, arena, &found, &found_count)) {
+        clean(janitor, number, attempt, found, found_count);
     }
+    weir_arena_destroy(arena);
     return janitor;
 }
 
 void weir_janitor_clean(struct weir_janitor *janitor, int64_t number)
 {
-    clean(janitor, number, &janitor->config.owner, false);
+    clean(janitor, number, &janitor->config.owner, NULL, 0);
 }
 
 void weir_janitor_destroy(struct weir_janitor *janitor)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The janitor: removes what only older checkpoints needed, manifests and the files that they list. It
-// reads the store once, when its owner begins, and knows from then on what is there: nobody else
+// The janitor: removes what only older checkpoints needed, manifests and the files that they list.
+// It reads the store once, when its owner begins, and knows from then on what is there: nobody else
 // writes or deletes. Only an owner that has claimed the job has one. Thread: the committer's.
 #ifndef WEIR_KAFKA_JANITOR_H
 #define WEIR_KAFKA_JANITOR_H
@@ -13,9 +13,11 @@ struct weir_state_files {
     void (*remove)(const struct weir_state_files *files, const char *store_folder,
                    uint32_t candidate_count, const char *const *candidates, uint32_t kept_count,
                    const struct weir_state_handle *kept);
-    // Deletes every state file of the folder that no handle of `kept` lists: leftovers of crashes.
-    void (*sweep)(const struct weir_state_files *files, const char *store_folder,
-                  uint32_t kept_count, const struct weir_state_handle *kept);
+    // The names of all state files of the folder, those of crashes among them. They go to the
+    // arena.
+    enum weir_status (*list)(const struct weir_state_files *files, const char *store_folder,
+                             struct weir_arena *arena, const char ***names, uint32_t *name_count,
+                             struct weir_error *error);
 };
 
 struct weir_janitor_config {
@@ -36,7 +38,8 @@ void weir_janitor_destroy(struct weir_janitor *janitor); // accepts NULL; delete
 // A manifest of this owner has become durable.
 void weir_janitor_add(struct weir_janitor *janitor, const struct weir_manifest *manifest);
 
-// Checkpoint `number` of this owner is committed. Failures are logged: what stays goes another time.
+// Checkpoint `number` of this owner is committed. Failures are logged: what stays goes another
+// time.
 void weir_janitor_clean(struct weir_janitor *janitor, int64_t number);
 
 #endif
