@@ -10,7 +10,12 @@
 #include <sys/stat.h>
 #include <zlib.h>
 
-enum { RUN_TIMEOUT_MS = 90000, FEED_MAX = 4000, FILES_MAX = 256 };
+enum {
+    RUN_TIMEOUT_MS = 90000,
+    SETTLED_TIMEOUT_MS = 10000,
+    FEED_MAX = 4000,
+    FILES_MAX = 256,
+};
 
 struct sql_job *sql_job_create(const char *bootstrap, const char *name, const char *sql)
 {
@@ -81,6 +86,29 @@ char *sql_job_text(const struct weir_test_record *record)
     return weir_test_format("%.*s", (int)record->value_bytes, (const char *)record->value);
 }
 
+// Is a transaction still open there? A commit returns before its markers are written.
+static bool is_settled(const struct sql_job *job, const char *topic)
+{
+    int32_t count = weir_test_topic_partition_count(job->bootstrap, topic);
+    for (int32_t p = 0; p < count; p++) {
+        if (weir_test_topic_stable_offset(job->bootstrap, topic, p) <
+            weir_test_topic_end_offset(job->bootstrap, topic, p)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+struct weir_test_log *sql_job_read(const struct sql_job *job, const char *suffix)
+{
+    const char *topic = sql_job_topic(job, suffix);
+    int64_t deadline_ms = weir_test_now_ms() + SETTLED_TIMEOUT_MS;
+    while (!is_settled(job, topic) && weir_test_now_ms() < deadline_ms) {
+        weir_test_sleep_ms(20);
+    }
+    return weir_test_read(job->bootstrap, topic, NULL);
+}
+
 void sql_job_wait_count(const struct sql_job *job, const char *suffix, size_t count)
 {
     const char *topic = sql_job_topic(job, suffix);
@@ -95,7 +123,7 @@ void sql_job_expect_values(const struct sql_job *job, const char *suffix, int32_
                            const char *const *values)
 {
     const char *topic = sql_job_topic(job, suffix);
-    struct weir_test_log *log = weir_test_read(job->bootstrap, topic, NULL);
+    struct weir_test_log *log = sql_job_read(job, suffix);
     assert_in_range(partition, 0, log->partition_count - 1);
     const struct weir_test_log_partition *found = &log->partitions[partition];
     size_t count = 0;

@@ -77,6 +77,10 @@ const char *sql_job_run_bounded(struct sql_job *job);
 const char *sql_job_expect_refused(struct sql_job *job, const char *const *extra,
                                    const char *const *texts);
 
+// What a read_committed reader finds once no transaction is open there (or after 10 s all the
+// same).
+struct weir_test_log *sql_job_read(const struct sql_job *job, const char *suffix);
+
 // Waits until a read_committed reader finds so many records (and then no more than that).
 void sql_job_wait_count(const struct sql_job *job, const char *suffix, size_t count);
 

@@ -97,8 +97,7 @@ static void test_fail_stops_before_the_record_is_committed(void **state)
                           bad[i].reason, bad[i].message, "on_error = 'skip' or 'dead_letter'"));
         assert_null(strstr(log, "restart")); // a replay would only repeat it
         assert_in_range(sql_job_committed(job, "in", 2), 0, 2);
-        struct weir_test_log *rows =
-            weir_test_read(job->bootstrap, sql_job_topic(job, "out"), NULL);
+        struct weir_test_log *rows = sql_job_read(job, "out");
         assert_int_equal(rows->record_count, sql_job_committed(job, "in", 2));
         weir_test_log_destroy(rows);
         if (i == 0) {
@@ -175,7 +174,7 @@ static void test_dead_letters_of_every_reason(void **state)
                 SQL_JOB_TEXTS("created topic dead-dead with 2 partitions",
                               "dead letter: topic dead-in partition 0 offset 1: "));
     expect_good_rows(job);
-    struct weir_test_log *log = weir_test_read(job->bootstrap, sql_job_topic(job, "dead"), NULL);
+    struct weir_test_log *log = sql_job_read(job, "dead");
     assert_int_equal(log->record_count, BAD_COUNT);
     assert_int_equal(log->partition_count, 2);
     assert_int_equal(log->partitions[0].record_count, BAD_COUNT);
@@ -247,7 +246,7 @@ static void test_dead_letter_is_the_original_record(void **state)
     };
     weir_test_produce(job->bootstrap, sql_job_topic(job, "in"), records, 3);
     sql_job_run_bounded(job);
-    struct weir_test_log *log = weir_test_read(job->bootstrap, sql_job_topic(job, "dead"), NULL);
+    struct weir_test_log *log = sql_job_read(job, "dead");
     // Source partition modulo 2.
     assert_int_equal(log->partitions[0].record_count, 2);
     assert_int_equal(log->partitions[1].record_count, 1);
@@ -324,8 +323,7 @@ static void test_a_rejected_message_leaves_no_trace_in_the_next(void **state)
                               SQL_JOB_TEXTS("{\"t\":1,\"w\":10,\"s\":null}",
                                             "{\"t\":5,\"w\":11,\"s\":null}",
                                             "{\"t\":6,\"w\":12,\"s\":null}"));
-        struct weir_test_log *log =
-            weir_test_read(job->bootstrap, sql_job_topic(job, "dead"), NULL);
+        struct weir_test_log *log = sql_job_read(job, "dead");
         assert_int_equal(log->record_count, 4);
         for (int i = 0; i < 4; i++) {
             const struct weir_test_record *dead = &log->partitions[0].records[i];
@@ -367,7 +365,7 @@ static void test_expression_errors_concern_one_statement(void **state)
     sql_job_expect_numbers(job, "n", 0, 1, 4);
     sql_job_expect_values(job, "v", 0, SQL_JOB_TEXTS("{\"q\":4}", "{\"q\":3}"));
     sql_job_expect_values(job, "s", 0, SQL_JOB_TEXTS("{\"i\":7}", "{\"i\":8}", "{\"i\":9}"));
-    struct weir_test_log *log = weir_test_read(job->bootstrap, sql_job_topic(job, "dead"), NULL);
+    struct weir_test_log *log = sql_job_read(job, "dead");
     assert_int_equal(log->record_count, 3);
     int casts = 0;
     for (size_t i = 0; i < 3; i++) {

@@ -121,7 +121,7 @@ static void test_records_removed_while_stopped(void **state)
     sql_job_run(job, SQL_JOB_BOUNDED, 0,
                 SQL_JOB_TEXTS("warn", "topic cut-in partition 0: 450 records, from offset 250 to "
                                       "699, were removed"));
-    struct weir_test_log *rows = weir_test_read(job->bootstrap, sql_job_topic(job, "out"), NULL);
+    struct weir_test_log *rows = sql_job_read(job, "out");
     assert_int_equal(rows->record_count, 250 + 500);
     assert_true(weir_test_value_is(&rows->partitions[0].records[249], "{\"n\":249}"));
     assert_true(weir_test_value_is(&rows->partitions[0].records[250], "{\"n\":700}"));

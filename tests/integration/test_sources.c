@@ -130,7 +130,7 @@ static void test_log_that_does_not_begin_at_zero(void **state)
     weir_test_topic_delete_records(job->bootstrap, sql_job_topic(job, "in"), 0, 800);
     weir_test_topic_delete_records(job->bootstrap, sql_job_topic(job, "in"), 1, 800);
     sql_job_run_bounded(job);
-    struct weir_test_log *log = weir_test_read(job->bootstrap, sql_job_topic(job, "out"), NULL);
+    struct weir_test_log *log = sql_job_read(job, "out");
     assert_int_equal(log->record_count, 200);
     assert_int_equal(log->partitions[0].record_count, 200);
     assert_true(weir_test_value_is(&log->partitions[0].records[0], "{\"n\":800,\"off\":800}"));
@@ -171,7 +171,7 @@ static void test_holes_that_compaction_left_are_passed(void **state)
     }
     assert_in_range(left, 2, 10);
     sql_job_run_bounded(job);
-    struct weir_test_log *log = weir_test_read(job->bootstrap, sql_job_topic(job, "out"), NULL);
+    struct weir_test_log *log = sql_job_read(job, "out");
     assert_in_range(log->record_count, 2, left);
     assert_true(
         weir_test_value_is(&log->partitions[0].records[log->record_count - 1], "{\"n\":50}"));
