@@ -203,6 +203,8 @@ static struct weir_operator *create_derive(const struct weir_node_builder *build
                                   .check_count = node->check_count,
                                   .checks = checks,
                                   .event_time_column = node->event_time_column,
+                                  .has_tombstones = node->inputs[0]->kind == WEIR_PLAN_SOURCE &&
+                                                    node->inputs[0]->table->is_keyed,
                                   .is_event_time_needed = node->is_event_time_needed,
                               });
 }

@@ -29,6 +29,13 @@ static void append_columns(struct derive *derive, struct weir_batch *batch)
 
 typedef bool (*is_kept_fn)(const struct weir_column *column, uint32_t row);
 
+// A deleted key of a keyed topic: its other columns are NULL, which says nothing.
+static bool is_tombstone(const struct derive *derive, const struct weir_batch *batch, uint32_t row)
+{
+    return derive->config.has_tombstones && batch->change != NULL &&
+           batch->change[row] == WEIR_CHANGE_DELETE;
+}
+
 // Reports the rows of the selection that are not to be kept, and leaves them out.
 static enum weir_status keep(struct derive *derive, struct weir_batch *batch,
                              const struct weir_column *column, is_kept_fn is_kept,
@@ -39,7 +46,7 @@ static enum weir_status keep(struct derive *derive, struct weir_batch *batch,
     uint32_t count = 0;
     for (uint32_t i = 0; i < batch->selected_count; i++) {
         uint32_t row = weir_batch_row(batch, i);
-        if (__builtin_expect(is_kept(column, row), 1)) {
+        if (__builtin_expect(is_kept(column, row), 1) || is_tombstone(derive, batch, row)) {
             rows[count++] = (uint16_t)row;
         } else if (weir_row_operator_report(&derive->base, batch, row, reason, message, error) !=
                    WEIR_OK) {
@@ -127,7 +134,8 @@ static void set_event_time(const struct derive *derive, struct weir_batch *batch
 {
     const struct weir_column *column = &batch->columns[derive->config.event_time_column];
     if (column->type.kind != WEIR_TYPE_DATE &&
-        (derive->config.is_event_time_needed || have_event_time(column, batch))) {
+        ((derive->config.is_event_time_needed && !derive->config.has_tombstones) ||
+         have_event_time(column, batch))) {
         batch->event_time_us = column->i64;
         return;
     }

@@ -25,6 +25,8 @@ struct weir_derive_config {
     // The column of the output (date, timestamp or timestamptz) that is event time; -1: event time
     // stays as it was.
     int32_t event_time_column;
+    // The rows come straight from a keyed topic: deleted keys pass unchecked.
+    bool has_tombstones;
     // A row in which that column is NULL or infinite fails; if not needed, its time stays as it was.
     bool is_event_time_needed;
 };

@@ -38,6 +38,9 @@ enum weir_status weir_row_operator_report(struct weir_row_operator *row_operator
                                           enum weir_row_error_reason reason, const char *message,
                                           struct weir_error *error)
 {
+    if (weir_batch_is_taken_back(batch, row)) {
+        return WEIR_OK;
+    }
     struct weir_row_error row_error = {
         .reason = reason, .operator_name = row_operator->op.name, .message = message};
     if (batch->records != NULL) {

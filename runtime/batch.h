@@ -109,6 +109,13 @@ struct weir_batch {
     struct weir_arena *arena;          // what operators compute for this batch is put here
 };
 
+// A row that takes an earlier one back. What is wrong with it was said when that one came.
+static inline bool weir_batch_is_taken_back(const struct weir_batch *batch, uint32_t row)
+{
+    return batch->change != NULL && (batch->change[row] == WEIR_CHANGE_DELETE ||
+                                     batch->change[row] == WEIR_CHANGE_UPDATE_BEFORE);
+}
+
 // The i-th selected row (i < selected_count).
 static inline uint32_t weir_batch_row(const struct weir_batch *batch, uint32_t i)
 {

@@ -95,6 +95,49 @@ static void test_derive_checks_each_row_once(void **state)
     derived_destroy(derived);
 }
 
+// A deleted key of a keyed topic comes with its key alone.
+static void test_derive_deleted_keys_pass_unchecked(void **state)
+{
+    (void)state;
+    struct derived *derived = derived_create("timestamp");
+    uint8_t change[7] = {[2] = WEIR_CHANGE_DELETE, [4] = WEIR_CHANGE_DELETE};
+    derived->rows->batch.change = change;
+    derived->checks[0] = (struct weir_derive_check){.not_null_column = 0, .message = "is NULL"};
+    derived->config.expr_count = 0;
+    derived->schema.column_count = 2;
+    derived->config.check_count = 1;
+    derived->config.event_time_column = 1;
+    derived->config.is_event_time_needed = true;
+    derived->config.has_tombstones = true;
+    derived->rows->batch.event_time_us[4] = 7000;
+    check(derived,
+          "0: 1, 2024-05-01 00:00:00; 1: 0, 2024-05-01 00:00:01; 2: NULL, 2024-05-01 00:00:02; "
+          "3: -3, 2024-05-01 00:00:03; 4: 5, NULL; 6: 7, 2024-05-01 00:00:06",
+          "105 derive event_time: column \"t\" has no usable event time");
+    assert_int_equal(derived->rows->batch.event_time_us[4], 7000);
+    derived_destroy(derived);
+}
+
+// What a row taken back lacks was said when it came: nothing is reported again.
+static void test_derive_rows_taken_back_are_not_reported(void **state)
+{
+    (void)state;
+    struct derived *derived = derived_create("text");
+    uint8_t change[7] = {[1] = WEIR_CHANGE_DELETE, [3] = WEIR_CHANGE_UPDATE_BEFORE};
+    derived->rows->batch.change = change;
+    derived->checks[0] =
+        (struct weir_derive_check){.not_null_column = -1,
+                                   .condition = rows_expr(derived->rows, "(call > $x 1)"),
+                                   .message = "violated"};
+    derived->config.expr_count = 0;
+    derived->schema.column_count = 2;
+    derived->config.check_count = 1;
+    check(derived,
+          "2: NULL, 2024-05-01 00:00:02; 4: 5, NULL; 5: 6, infinity; 6: 7, 2024-05-01 00:00:06",
+          "100 derive constraint: violated");
+    derived_destroy(derived);
+}
+
 static void test_derive_check_is_violated_by_false_only(void **state)
 {
     (void)state;
@@ -169,6 +212,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_derive_appends_columns),
         cmocka_unit_test(test_derive_checks_each_row_once),
+        cmocka_unit_test(test_derive_deleted_keys_pass_unchecked),
+        cmocka_unit_test(test_derive_rows_taken_back_are_not_reported),
         cmocka_unit_test(test_derive_check_is_violated_by_false_only),
         cmocka_unit_test(test_derive_check_that_fails_is_an_expression_error),
         cmocka_unit_test(test_derive_sets_event_time),
