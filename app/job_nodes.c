@@ -244,13 +244,17 @@ static struct weir_operator *create_tumble(const struct weir_plan_node *node)
 static struct weir_operator *create_aggregate(const struct weir_plan_node *node,
                                               const struct weir_node_place *place)
 {
+    const struct weir_plan_node *exchange = node->inputs[0];
+    WEIR_ASSERT(exchange->kind == WEIR_PLAN_EXCHANGE);
     return weir_aggregate_create(
         node->id, node->name,
-        &(struct weir_aggregate_config){.input = &node->inputs[0]->schema,
+        &(struct weir_aggregate_config){.input = &exchange->schema,
                                         .key_count = node->key_column_count,
                                         .key_columns = node->key_columns,
+                                        .route_count = exchange->key_column_count,
+                                        .route_columns = exchange->key_columns,
                                         .window_end_column = node->window_end_column,
-                                        .is_input_changing = node->inputs[0]->is_changing,
+                                        .is_input_changing = exchange->is_changing,
                                         .aggregate_count = node->aggregate_count,
                                         .aggregates = node->aggregates,
                                         .output = &node->schema,

@@ -30,8 +30,8 @@ static void make_keys(struct weir_aggregator *aggregator, const struct weir_batc
     for (uint32_t i = 0; i < aggregator->state_key_count; i++) {
         aggregator->key_input[i] = batch->columns[aggregator->state_key_columns[i]];
     }
-    for (uint32_t i = 0; aggregator->is_windowed && i < config->key_count; i++) {
-        aggregator->route_input[i] = batch->columns[config->key_columns[i]];
+    for (uint32_t i = 0; aggregator->is_route_apart && i < config->route_count; i++) {
+        aggregator->route_input[i] = batch->columns[config->route_columns[i]];
     }
     bytes->size_bytes = 0;
     for (uint32_t i = 0; i < batch->selected_count; i++) {
@@ -39,9 +39,9 @@ static void make_keys(struct weir_aggregator *aggregator, const struct weir_batc
         offsets[i] = bytes->size_bytes;
         weir_key_encode(aggregator->key_input, aggregator->state_key_count, row, bytes);
         aggregator->keys[i].bytes.size_bytes = bytes->size_bytes - offsets[i];
-        if (aggregator->is_windowed) {
+        if (aggregator->is_route_apart) {
             aggregator->route_bytes.size_bytes = 0;
-            weir_key_encode(aggregator->route_input, config->key_count, row,
+            weir_key_encode(aggregator->route_input, config->route_count, row,
                             &aggregator->route_bytes);
             aggregator->keys[i].key_group = weir_key_group(view_of(&aggregator->route_bytes));
         }
@@ -49,7 +49,7 @@ static void make_keys(struct weir_aggregator *aggregator, const struct weir_batc
     for (uint32_t i = 0; i < batch->selected_count; i++) {
         struct weir_state_key *key = &aggregator->keys[i];
         key->bytes.data = bytes->size_bytes != 0 ? bytes->data + offsets[i] : "";
-        if (!aggregator->is_windowed) {
+        if (!aggregator->is_route_apart) {
             key->key_group = weir_key_group(key->bytes);
         }
         WEIR_DASSERT((uint32_t)key->key_group - config->key_groups.first <
@@ -345,6 +345,23 @@ static bool is_spelling_open(const struct weir_type *type)
     return type->kind == WEIR_TYPE_JSONB || (type->kind == WEIR_TYPE_NUMERIC && type->modifier < 0);
 }
 
+static void init_route(struct weir_aggregator *aggregator)
+{
+    struct weir_aggregate_config *config = &aggregator->config;
+    if (config->route_columns == NULL) {
+        config->route_count = config->key_count;
+        config->route_columns = config->key_columns;
+    }
+    // The state's key is the group's, but for window_end in front.
+    aggregator->is_route_apart =
+        aggregator->is_windowed || config->route_count != config->key_count ||
+        (config->key_count != 0 && memcmp(config->route_columns, config->key_columns,
+                                          config->key_count * sizeof(uint32_t)) != 0);
+    aggregator->route_input =
+        weir_arena_alloc(aggregator->parts_arena,
+                         (config->route_count + 1) * sizeof *aggregator->route_input);
+}
+
 static void init_keys(struct weir_aggregator *aggregator)
 {
     const struct weir_aggregate_config *config = &aggregator->config;
@@ -373,8 +390,6 @@ static void init_keys(struct weir_aggregator *aggregator)
         aggregator->has_spelling = aggregator->has_spelling || is_spelling_open(type);
     }
     aggregator->key_input = weir_arena_alloc(arena, (count + 1) * sizeof *aggregator->key_input);
-    aggregator->route_input =
-        weir_arena_alloc(arena, (config->key_count + 1) * sizeof *aggregator->route_input);
     aggregator->keys = weir_arena_alloc(arena, WEIR_BATCH_ROWS_MAX * sizeof *aggregator->keys);
 }
 
@@ -413,6 +428,7 @@ struct weir_operator *weir_aggregate_create(const char *id, const char *name,
     aggregator->output.arena = weir_arena_create(64 << 10);
     struct weir_arena *arena = aggregator->parts_arena = weir_arena_create(4 << 10);
     aggregator->groups = config->store->ops->open_state(config->store, id, "groups");
+    init_route(aggregator);
     init_keys(aggregator);
     aggregator->part_count = config->aggregate_count;
     aggregator->parts =

@@ -35,9 +35,13 @@ struct weir_aggregate_config {
     const struct weir_schema *input;
     // 0: one group of all rows, which stays when all of them are taken back (count 0, sum NULL).
     uint32_t key_count;
-    // Of the input, in the order in which the exchange before has them: key groups are computed
-    // from them. For a window: window_start and/or window_end among them.
+    // Of the input. For a window: window_start and/or window_end among them.
     const uint32_t *key_columns;
+    // Some of key_columns, those of the exchange before in its order: key groups are computed from
+    // them. For a window: if it can be done without window_start and window_end, so that one task
+    // has all windows of a key and sends them in the order of their ends. NULL: key_columns.
+    uint32_t route_count;
+    const uint32_t *route_columns;
     int32_t window_end_column; // of the input; -1: no window
     bool is_input_changing;    // rows are taken back (batch->change)
     uint32_t aggregate_count;

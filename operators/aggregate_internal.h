@@ -96,6 +96,7 @@ struct weir_aggregator {
     uint32_t *state_key_columns;   // of the input: window_end first
     int32_t *state_key_outputs;    // of the output; -1: window_end is not among the keys
     struct weir_column *key_input; // of the batch, in the state's order
+    bool is_route_apart;           // the key group is not that of the state's key
     struct weir_column *route_input;
     struct weir_buffer key_bytes;
     struct weir_buffer route_bytes;

@@ -31,13 +31,14 @@ static const char *const kind_words[] = {
 
 // A group finds its state by its input, its keys and its window. Its aggregates are matched one by
 // one inside, so that one more does not lose the others: neither they nor their arguments are in
-// the id. What tells two groups of different queries apart is then the table they are for.
+// the id. By which of its keys rows are exchanged follows from input and keys. What tells two groups of different queries apart is then the table they are for.
 static void put_group(struct weir_arena *arena, struct weir_buffer *text,
                       const struct weir_graph_node *exchange)
 {
     const struct weir_graph_node *project = exchange->inputs[0];
-    const struct weir_expr **keys = weir_arena_alloc(arena, exchange->key_count * sizeof(*keys));
-    for (uint32_t i = 0; i < exchange->key_count; i++) {
+    uint32_t key_count = project->key_count;
+    const struct weir_expr **keys = weir_arena_alloc(arena, key_count * sizeof(*keys));
+    for (uint32_t i = 0; i < key_count; i++) {
         char type[256];
         keys[i] = project->exprs[i];
         put(text, weir_type_name(&project->schema.columns[i].type, type, sizeof(type)));
@@ -45,7 +46,7 @@ static void put_group(struct weir_arena *arena, struct weir_buffer *text,
     // Whether projections could be merged hangs on the arguments, too: keys are those of the first.
     while (project->input_count == 1 && project->inputs[0]->kind == WEIR_PLAN_PROJECT) {
         project = project->inputs[0];
-        for (uint32_t i = 0; i < exchange->key_count; i++) {
+        for (uint32_t i = 0; i < key_count; i++) {
             keys[i] = weir_graph_put_in(arena, keys[i], project);
         }
     }
@@ -55,7 +56,7 @@ static void put_group(struct weir_arena *arena, struct weir_buffer *text,
     }
     put(text, "");
     put(text, exchange->target == NULL ? "" : exchange->target);
-    for (uint32_t i = 0; i < exchange->key_count; i++) {
+    for (uint32_t i = 0; i < key_count; i++) {
         put_expr(text, keys[i]);
     }
 }
@@ -93,7 +94,7 @@ static void put_node(struct weir_arena *arena, struct weir_buffer *text,
     if (node->event_time_column >= 0) {
         put(text, node->schema.columns[node->event_time_column].name);
     }
-    // An AGGREGATE has the keys of its exchange, whose id holds them.
+    // The keys of an AGGREGATE are in the id of its exchange.
     bool has_keys = node->kind == WEIR_PLAN_EXCHANGE || node->kind == WEIR_PLAN_NORMALIZE;
     for (uint32_t i = 0; has_keys && i < node->key_count; i++) {
         put(text, node->inputs[0]->schema.columns[node->key_columns[i]].name);

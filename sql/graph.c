@@ -141,19 +141,23 @@ static struct weir_graph_node *add_group_input(struct weir_graph *graph, uint32_
     uint32_t count = key_count + group->arg_count;
     struct weir_expr **exprs = weir_arena_alloc(arena, count * sizeof(*exprs));
     const char **names = weir_arena_alloc(arena, count * sizeof(*names));
-    uint32_t *key_columns = weir_arena_alloc(arena, key_count * sizeof(*key_columns));
+    uint32_t *all_keys = weir_arena_alloc(arena, key_count * sizeof(*all_keys));
     for (uint32_t i = 0; i < count; i++) {
         exprs[i] = i < key_count ? group->keys[i] : group->args[i - key_count];
         names[i] = weir_graph_expr_name(arena, exprs[i], &inputs[0]->schema);
         if (i < key_count) {
-            key_columns[i] = i;
+            all_keys[i] = i;
         }
     }
     struct weir_graph_node *node =
         weir_graph_add_project(graph, input_count, inputs, count, exprs, names);
     node->is_group_input = true;
     node->key_count = key_count;
-    node = weir_graph_add_passing(graph, WEIR_PLAN_EXCHANGE, 1, &node, key_count, key_columns);
+    node->key_columns = all_keys;
+    bool is_all = group->routes == NULL;
+    node = weir_graph_add_passing(graph, WEIR_PLAN_EXCHANGE, 1, &node,
+                                  is_all ? key_count : group->route_count,
+                                  is_all ? all_keys : group->routes);
     node->is_group_input = true;
     return node;
 }
@@ -165,7 +169,7 @@ struct weir_graph_node *weir_graph_add_group(struct weir_graph *graph, uint32_t 
     struct weir_arena *arena = graph->arena;
     struct weir_graph_node *exchange = add_group_input(graph, input_count, inputs, group);
     struct weir_graph_node *node = weir_graph_add(graph, WEIR_PLAN_AGGREGATE, 1, &exchange);
-    uint32_t key_count = exchange->key_count;
+    uint32_t key_count = group->key_count;
     uint32_t count = key_count + group->aggregate_count;
     struct weir_field *columns = weir_arena_alloc(arena, count * sizeof(*columns));
     if (key_count != 0) {
@@ -185,7 +189,7 @@ struct weir_graph_node *weir_graph_add_group(struct weir_graph *graph, uint32_t 
     }
     node->schema = (struct weir_schema){.column_count = count, .columns = columns};
     node->key_count = key_count;
-    node->key_columns = exchange->key_columns;
+    node->key_columns = exchange->inputs[0]->key_columns;
     node->window_end_column = group->window_end;
     node->is_changing = node->window_end_column < 0;
     return node;

@@ -102,6 +102,10 @@ struct weir_graph_group {
     uint32_t arg_count;
     struct weir_expr **args;
     int32_t window_end; // of the keys, then `args`; -1: no window
+    // The keys by which rows are exchanged: without those of the window, if there are others, so
+    // that one task sees all windows of a key. NULL: all of them.
+    uint32_t route_count;
+    uint32_t *routes;
 };
 // PROJECT, EXCHANGE, AGGREGATE. The schema: one column a key, then one an aggregate.
 struct weir_graph_node *weir_graph_add_group(struct weir_graph *graph, uint32_t input_count,

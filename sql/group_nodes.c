@@ -19,7 +19,7 @@ static enum weir_time_kind time_of(uint32_t input_count, struct weir_graph_node 
     return kind;
 }
 
-// Sets group->window_end where a key is the start or the end of a window. The end may have to come
+// Sets group->routes, and group->window_end where a key is the start or the end of a window. The end may have to come
 // along as one more argument.
 static enum weir_status find_window(struct weir_planner *planner, uint32_t input_count,
                                     struct weir_graph_node *const *inputs, int32_t offset,
@@ -27,14 +27,20 @@ static enum weir_status find_window(struct weir_planner *planner, uint32_t input
 {
     bool is_windowed = false;
     group->window_end = -1;
+    uint32_t *routes = weir_arena_alloc(planner->arena, group->key_count * sizeof(*routes));
     for (uint32_t i = 0; i < group->key_count; i++) {
         enum weir_time_kind kind =
             time_of(input_count, inputs, weir_expr_column_idx(group->keys[i]));
-        is_windowed |= kind == WEIR_TIME_WINDOW_START || kind == WEIR_TIME_WINDOW_END;
+        bool is_of_window = kind == WEIR_TIME_WINDOW_START || kind == WEIR_TIME_WINDOW_END;
+        is_windowed |= is_of_window;
+        if (!is_of_window) {
+            routes[group->route_count++] = i;
+        }
         if (kind == WEIR_TIME_WINDOW_END) {
             group->window_end = (int32_t)i;
         }
     }
+    group->routes = group->route_count != 0 ? routes : NULL;
     const struct weir_schema *schema = &inputs[0]->schema;
     for (uint32_t i = 0; is_windowed && group->window_end < 0 && i < schema->column_count; i++) {
         if (time_of(input_count, inputs, (int32_t)i) == WEIR_TIME_WINDOW_END) {

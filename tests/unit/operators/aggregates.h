@@ -107,6 +107,16 @@ static inline struct aggregates *aggregates_begin(const char *columns, const cha
     return all;
 }
 
+// Key groups are those of that column.
+static inline void aggregates_route(struct aggregates *all, const char *column)
+{
+    uint32_t *columns = weir_arena_alloc(all->arena, sizeof *columns);
+    columns[0] = (uint32_t)aggregates_column(all->schema, column);
+    all->config.route_count = 1;
+    all->config.route_columns = columns;
+    aggregates_restart(all);
+}
+
 static inline void aggregates_end(struct aggregates *all)
 {
     all->op->ops->destroy(all->op);

@@ -2,6 +2,8 @@
 // GROUP BY over a state in memory: each case restarts the operator after every barrier.
 #include "aggregates.h"
 
+#include "runtime/types/key.h"
+
 static void test_aggregate_sends_what_changed_once_an_epoch(void **state)
 {
     (void)state;
@@ -344,6 +346,38 @@ static void test_aggregate_windows_come_in_their_order_for_a_key(void **state)
     aggregates_end(all);
 }
 
+// The key group is that of the key without its window: a task owns all of a key's windows.
+static void test_aggregate_windows_of_a_key_are_in_one_key_group(void **state)
+{
+    (void)state;
+    struct aggregates *all = aggregates_begin(WINDOW_COLUMNS, "window_end k window_start",
+                                              "count(*)", "window_end");
+    struct weir_buffer key = {0};
+    struct weir_column column;
+    weir_column_init(&column, &all->schema->columns[0].type, 1, true, all->arena);
+    assert_true(weir_text_parse(&column, 0, weir_view_of("a"), all->arena, NULL));
+    weir_key_encode(&column, 1, 0, &key);
+    uint16_t owned =
+        weir_key_group((struct weir_view){.data = key.data, .size_bytes = key.size_bytes});
+    weir_buffer_deinit(&key);
+    all->config.key_groups = (struct weir_key_group_range){.first = owned, .count = 1};
+    aggregates_route(all, "k");
+    CHANGES_FEED(all->op, all->schema, "a|1|2000-01-01 00:02:00Z|2000-01-01 00:03:00Z",
+                 "a|1|1999-12-31 23:59:00Z|2000-01-01 00:00:00Z",
+                 "a|1|2000-01-01 00:00:00Z|2000-01-01 00:01:00Z");
+    changes_pass_barrier(all->op, all->store);
+    aggregates_restart(all);
+    changes_expect(&all->changes, "");
+    CHANGES_FEED(all->op, all->schema, "a|1|2000-01-01 00:01:00Z|2000-01-01 00:02:00Z");
+    changes_pass_time(all->op, 180000);
+    changes_expect(&all->changes, "(2000-01-01 00:00:00+00, a, 1999-12-31 23:59:00+00, 1) "
+                                  "(2000-01-01 00:01:00+00, a, 2000-01-01 00:00:00+00, 1) "
+                                  "(2000-01-01 00:02:00+00, a, 2000-01-01 00:01:00+00, 1) "
+                                  "(2000-01-01 00:03:00+00, a, 2000-01-01 00:02:00+00, 1) "
+                                  "T180000");
+    aggregates_end(all);
+}
+
 static void test_aggregate_many_windows_at_once(void **state)
 {
     (void)state;
@@ -459,6 +493,7 @@ int main(void)
         cmocka_unit_test(test_aggregate_of_nothing_is_distinct),
         cmocka_unit_test(test_aggregate_window_is_sent_once_when_its_end_is_reached),
         cmocka_unit_test(test_aggregate_windows_come_in_their_order_for_a_key),
+        cmocka_unit_test(test_aggregate_windows_of_a_key_are_in_one_key_group),
         cmocka_unit_test(test_aggregate_many_windows_at_once),
         cmocka_unit_test(test_aggregate_windows_are_those_of_the_key_groups_owned),
         cmocka_unit_test(test_aggregate_types_are_those_of_postgresql),

@@ -212,6 +212,48 @@ static void test_group_by_window(void **state)
     assert_false(node_named(plan, "sink w")->is_changing);
 }
 
+static void check_route(const char *name, const char *group, const char *const *expected)
+{
+    const struct weir_plan *plan = plan_of(weir_arena_printf(arena, "INSERT INTO w %s", group));
+    const struct weir_plan_node *exchange = node_named(plan, name);
+    uint32_t count = 0;
+    for (; expected[count] != NULL; count++) {
+        assert_true(count < exchange->key_column_count);
+        assert_string_equal(exchange->schema.columns[exchange->key_columns[count]].name,
+                            expected[count]);
+    }
+    assert_int_equal(exchange->key_column_count, count);
+}
+
+#define CHECK_ROUTE(name, group, ...)                                                              \
+    check_route(name, group, (const char *const[]){__VA_ARGS__, NULL})
+
+// All windows of a key are one task's.
+static void test_group_by_window_is_exchanged_without_it(void **state)
+{
+    (void)state;
+#define TUMBLE " FROM tumble(t, ts, interval '1 minute') "
+    CHECK_ROUTE("exchange → w",
+                "SELECT k, window_start, count(*)" TUMBLE "GROUP BY window_start, k, window_end",
+                "k");
+    CHECK_ROUTE("exchange → w",
+                "SELECT k, window_end, count(*)" TUMBLE "GROUP BY name, window_end, k", "name",
+                "k");
+    CHECK_ROUTE("exchange → w", "SELECT DISTINCT k, window_end, 1" TUMBLE, "k", "1");
+    CHECK_ROUTE("exchange → w", "SELECT 1, window_start, count(*)" TUMBLE "GROUP BY window_start",
+                "window_start");
+    CHECK_ROUTE("exchange → w",
+                "SELECT 1, window_start, count(*)" TUMBLE "GROUP BY window_end, window_start",
+                "window_end", "window_start");
+    // Windows of windows.
+    static const char nested[] =
+        "SELECT n, window_end, count(*) FROM (SELECT k, window_end, count(*) AS n" TUMBLE
+        "GROUP BY k, window_end) AS counts GROUP BY window_end, n";
+    CHECK_ROUTE("exchange → w", nested, "k");
+    CHECK_ROUTE("exchange → w 2", nested, "count(*)");
+#undef TUMBLE
+}
+
 // The least of different values is the least of all: no need to keep them.
 static void test_group_keeps_no_distinct_values_for_extremes(void **state)
 {
@@ -247,6 +289,7 @@ int main(void)
         cmocka_unit_test(test_group_ids_of_one_query_differ),
         cmocka_unit_test(test_group_without_keys),
         cmocka_unit_test(test_group_by_window),
+        cmocka_unit_test(test_group_by_window_is_exchanged_without_it),
         cmocka_unit_test(test_group_keeps_no_distinct_values_for_extremes),
         cmocka_unit_test(test_group_over_keyed_table),
     };
