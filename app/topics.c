@@ -137,6 +137,27 @@ static enum weir_status limit_batches(struct weir_kafka *kafka, struct weir_topi
     return kafka->ops->limits(kafka, &topics->client, error);
 }
 
+// Rows of keyed stages descend from many tables: their dead letters go to the job's own topic.
+static enum weir_status resolve_job_dead_letters(struct weir_kafka *kafka,
+                                                 const struct weir_plan *plan,
+                                                 const struct weir_config *config,
+                                                 const struct weir_retry *retry,
+                                                 struct weir_arena *arena,
+                                                 struct weir_topics *topics,
+                                                 struct weir_error *error)
+{
+    bool has_keyed_stage = false;
+    for (uint32_t i = 0; i < plan->node_count; i++) {
+        has_keyed_stage = has_keyed_stage || plan->nodes[i]->kind == WEIR_PLAN_EXCHANGE;
+    }
+    if (!has_keyed_stage || config->on_bad_record != WEIR_ON_ERROR_DEAD_LETTER) {
+        return WEIR_OK;
+    }
+    static const struct weir_table job = {.name = "(all)"};
+    return resolve_one(kafka, &job, config->dead_letter_topic, false,
+                       "WEIR_DEAD_LETTER_TOPIC", retry, arena, topics, error);
+}
+
 enum weir_status weir_topics_resolve(struct weir_kafka *kafka, const struct weir_plan *plan,
                                      const struct weir_config *config,
                                      const struct weir_retry *retry, struct weir_arena *arena,
@@ -167,6 +188,9 @@ enum weir_status weir_topics_resolve(struct weir_kafka *kafka, const struct weir
                         error) != WEIR_OK) {
             return WEIR_ERROR;
         }
+    }
+    if (resolve_job_dead_letters(kafka, plan, config, retry, arena, topics, error) != WEIR_OK) {
+        return WEIR_ERROR;
     }
     return limit_batches(kafka, topics, error);
 }
