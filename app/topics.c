@@ -153,6 +153,11 @@ static enum weir_status resolve_job_dead_letters(struct weir_kafka *kafka,
     if (!has_keyed_stage || config->on_bad_record != WEIR_ON_ERROR_DEAD_LETTER) {
         return WEIR_OK;
     }
+    if (config->dead_letter_topic == NULL) {
+        return weir_error_set(error, WEIR_DOMAIN_CONFIG, WEIR_ACTION_REFUSE,
+                              "WEIR_ON_BAD_RECORD=dead_letter: the job groups rows of several "
+                              "records, and their dead letters need WEIR_DEAD_LETTER_TOPIC");
+    }
     static const struct weir_table job = {.name = "(all)"};
     return resolve_one(kafka, &job, config->dead_letter_topic, false,
                        "WEIR_DEAD_LETTER_TOPIC", retry, arena, topics, error);
