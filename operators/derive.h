@@ -27,7 +27,7 @@ struct weir_derive_config {
     int32_t event_time_column;
     // The rows come straight from a keyed topic: deleted keys pass unchecked.
     bool has_tombstones;
-    // A row in which that column is NULL or infinite fails; if not needed, its time stays as it was.
+    // A row in which that column is NULL or infinite fails; not needed: its time stays as it was.
     bool is_event_time_needed;
 };
 

@@ -19,8 +19,8 @@ static enum weir_time_kind time_of(uint32_t input_count, struct weir_graph_node 
     return kind;
 }
 
-// Sets group->routes, and group->window_end where a key is the start or the end of a window. The end may have to come
-// along as one more argument.
+// Sets group->routes, and group->window_end where a key is the start or the end of a window. The
+// end may have to come along as one more argument.
 static enum weir_status find_window(struct weir_planner *planner, uint32_t input_count,
                                     struct weir_graph_node *const *inputs, int32_t offset,
                                     struct weir_graph_group *group)

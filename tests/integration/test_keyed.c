@@ -34,8 +34,8 @@ static void feed_keyed(const struct sql_job *job, const char *key, const char *v
     weir_test_produce(job->bootstrap, sql_job_topic(job, "in"), &record, 1);
 }
 
-// The last value of each key, sorted as they first appeared, "key=value" joined with spaces; deleted
-// keys are left out.
+// The last value of each key, sorted as they first appeared, "key=value" joined with spaces;
+// deleted keys are left out.
 static char *compacted(const struct sql_job *job, const char *suffix)
 {
     enum { KEYS_MAX = 64 };
@@ -160,7 +160,8 @@ static void test_filter_over_a_changing_result_deletes(void **state)
     (void)state;
     struct sql_job *job =
         make_job("having", "CREATE TABLE t (k int, v int, PRIMARY KEY (k)) WITH (topic = '$-in');\n"
-                           "CREATE TABLE p (g int, c bigint, PRIMARY KEY (g)) WITH (topic = '$-p');\n"
+                           "CREATE TABLE p (g int, c bigint, PRIMARY KEY (g))\n"
+                           "  WITH (topic = '$-p');\n"
                            "INSERT INTO p SELECT v, count(*) FROM t GROUP BY v\n"
                            "  HAVING count(*) < 3;\n");
     sql_job_topic_create(job, "in", 1);
@@ -199,9 +200,10 @@ static void test_late_rows_are_set_aside(void **state)
     struct weir_test_process *process = sql_job_start(job, NULL);
     sql_job_wait_count(job, "w", 2); // the window of 300000 stays open
     sql_job_stop(process);
-    sql_job_expect_values(job, "w", 0,
-                          SQL_JOB_TEXTS("{\"k\":\"u\",\"s\":7,\"ts\":\"1970-01-01T00:01:00+00:00\"}",
-                                        "{\"k\":\"u\",\"s\":1,\"ts\":\"1970-01-01T00:04:00+00:00\"}"));
+    sql_job_expect_values(
+        job, "w", 0,
+        SQL_JOB_TEXTS("{\"k\":\"u\",\"s\":7,\"ts\":\"1970-01-01T00:01:00+00:00\"}",
+                      "{\"k\":\"u\",\"s\":1,\"ts\":\"1970-01-01T00:04:00+00:00\"}"));
     sql_job_expect_values(job, "late", 0,
                           SQL_JOB_TEXTS("{\"k\":\"u\",\"v\":500,\"ts\":70000}"));
     struct weir_test_log *log = weir_test_read(job->bootstrap, sql_job_topic(job, "late"), NULL);
@@ -241,8 +243,8 @@ static void test_idle_partitions_hold_no_window_back(void **state)
     (void)state;
     struct sql_job *job =
         make_job("c049", "CREATE TABLE t (v int, ts timestamptz)\n"
-                         "  WITH (topic = '$-in', event_time = 'ts', watermark_delay = '0 seconds',\n"
-                         "        idle_timeout = '2 seconds');\n"
+                         "  WITH (topic = '$-in', event_time = 'ts',\n"
+                         "        watermark_delay = '0 seconds', idle_timeout = '2 seconds');\n"
                          "CREATE TABLE w (ts timestamptz, c bigint) WITH (topic = '$-w');\n"
                          "INSERT INTO w SELECT window_end, count(*)\n"
                          "  FROM tumble(t, ts, interval '10 seconds') GROUP BY window_end;\n");

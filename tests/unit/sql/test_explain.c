@@ -213,7 +213,7 @@ static void test_explain_json_of_groups(void **state)
         "\"exchange → o\", \"inputs\": [5], \"columns\": [{\"name\": \"window_end\", \"type\": "
         "\"timestamp with time zone\"}, {\"name\": \"k\", \"type\": \"integer\"}, {\"name\": \"k > "
         "1\", \"type\": \"boolean\"}], \"expressions\": [], \"checks\": [], \"key\": "
-        "[\"window_end\", \"k\"]},\n"
+        "[\"k\"]},\n"
         "  {\"number\": 7, \"kind\": \"aggregate\", \"id\": \"################\", \"name\": "
         "\"aggregate → o\", \"inputs\": [6], \"columns\": [{\"name\": \"window_end\", \"type\": "
         "\"timestamp with time zone\"}, {\"name\": \"k\", \"type\": \"integer\"}, {\"name\": "
