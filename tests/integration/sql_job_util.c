@@ -299,8 +299,7 @@ static int compare_texts(const void *left, const void *right)
     return strcmp(*(char *const *)left, *(char *const *)right);
 }
 
-// Paths of the store's files whose names begin so.
-static char **list_files(const struct sql_job *job, const char *prefix)
+char **sql_job_files(const struct sql_job *job, const char *prefix)
 {
     char **paths = weir_test_alloc((FILES_MAX + 1) * sizeof *paths);
     size_t count = 0;
@@ -322,7 +321,7 @@ static char **list_files(const struct sql_job *job, const char *prefix)
 
 char **sql_job_manifests(const struct sql_job *job)
 {
-    return list_files(job, "manifest-");
+    return sql_job_files(job, "manifest-");
 }
 
 char *sql_job_pointed_manifest(const struct sql_job *job, const char *suffix)
@@ -337,7 +336,7 @@ char *sql_job_pointed_manifest(const struct sql_job *job, const char *suffix)
 char *sql_job_store_print(const struct sql_job *job)
 {
     char *text = weir_test_format("%s", "");
-    char **paths = list_files(job, "");
+    char **paths = sql_job_files(job, "");
     for (size_t i = 0; paths[i] != NULL; i++) {
         size_t bytes = 0;
         char *content = weir_test_read_file(paths[i], &bytes);

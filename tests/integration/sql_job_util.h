@@ -101,7 +101,8 @@ int64_t sql_job_committed(const struct sql_job *job, const char *suffix, int32_t
 // The number of the greatest checkpoint that the topic's committed offsets point at; -1: none.
 long long sql_job_pointer(const struct sql_job *job, const char *suffix);
 
-// Paths of all manifests of the store, sorted, NULL behind the last.
+// Paths of the store's files whose names begin so, sorted, NULL behind the last.
+char **sql_job_files(const struct sql_job *job, const char *prefix);
 char **sql_job_manifests(const struct sql_job *job);
 
 // The manifest that the topic's pointer names.

@@ -211,6 +211,80 @@ static void test_damaged_manifest_is_refused_until_it_is_put_back(void **state)
     sql_job_expect_numbers(job, "out", 0, 0, 6);
 }
 
+#define COUNT_SQL                                                                                  \
+    "CREATE TABLE input (k int, v int) WITH (topic = '$-in');\n"                                   \
+    "CREATE TABLE output (k int PRIMARY KEY, n bigint, s bigint) WITH (topic = '$-out');\n"        \
+    "INSERT INTO output SELECT k, count(*), sum(v) FROM input GROUP BY k;\n"
+
+// Ten keys, each of them once more with value v.
+static void feed_keys(const struct sql_job *job, int v)
+{
+    for (int k = 0; k < 10; k++) {
+        sql_job_feed(job, "in", 0, weir_test_format("{\"k\":%d,\"v\":%d}", k, v));
+    }
+}
+
+// The last row of each key.
+static void expect_sums(const struct sql_job *job, int count, int sum)
+{
+    struct weir_test_log *log = sql_job_read(job, "out");
+    char *last[10] = {NULL};
+    for (size_t i = 0; i < log->partitions[0].record_count; i++) {
+        char *text = sql_job_text(&log->partitions[0].records[i]);
+        int k = -1;
+        assert_int_equal(sscanf(text, "{\"k\":%d,", &k), 1);
+        assert_in_range(k, 0, 9);
+        last[k] = text;
+    }
+    for (int k = 0; k < 10; k++) {
+        char *expected = weir_test_format("{\"k\":%d,\"n\":%d,\"s\":%d}", k, count, sum);
+        assert_non_null(last[k]);
+        assert_string_equal(last[k], expected);
+    }
+    weir_test_log_destroy(log);
+}
+
+// Every file of keyed state that the checkpoint consists of, one damage at a time.
+static void test_damaged_state_is_refused_until_it_is_put_back(void **state)
+{
+    (void)state;
+    const char *const *one_task = SQL_JOB_EXTRA("WEIR_BOUNDED=true", "WEIR_PARALLELISM=1");
+    struct sql_job *job = sql_job_create(weir_test_cluster_bootstrap(cluster), "state", COUNT_SQL);
+    sql_job_topic_create(job, "in", 1);
+    sql_job_topic_create(job, "out", 1);
+    feed_keys(job, 1);
+    sql_job_run(job, one_task, 0, NULL);
+    feed_keys(job, 10);
+    sql_job_run(job, one_task, 0, NULL); // on top of what was restored
+    expect_sums(job, 2, 11);
+    char **paths = sql_job_files(job, "state");
+    char *manifest = weir_test_read_file(sql_job_pointed_manifest(job, "in"), NULL);
+    int damaged_count = 0;
+    for (size_t i = 0; paths[i] != NULL; i++) {
+        const char *name = strrchr(paths[i], '/') + 1;
+        if (strstr(manifest, name) == NULL) {
+            continue; // of an older checkpoint
+        }
+        size_t bytes = 0;
+        char *good = weir_test_read_file(paths[i], &bytes);
+        char *bad = weir_test_read_file(paths[i], &bytes);
+        bad[bytes / 2] ^= 0x10;
+        write_bytes(paths[i], bad, bytes);
+        sql_job_run(job, one_task, 2,
+                    SQL_JOB_TEXTS(name, "is damaged: expected checksum", ", found "));
+        write_bytes(paths[i], good, bytes / 2);
+        sql_job_run(job, one_task, 2, SQL_JOB_TEXTS(name, "is damaged: expected", "bytes, found"));
+        assert_int_equal(unlink(paths[i]), 0);
+        sql_job_run(job, one_task, 2, SQL_JOB_TEXTS(name, "cannot be found"));
+        write_bytes(paths[i], good, bytes);
+        damaged_count++;
+    }
+    assert_true(damaged_count > 0);
+    feed_keys(job, 100);
+    sql_job_run(job, one_task, 0, NULL);
+    expect_sums(job, 3, 111);
+}
+
 static void test_offsets_that_another_tool_reset_are_refused(void **state)
 {
     (void)state;
@@ -317,6 +391,7 @@ int main(void)
         cmocka_unit_test(test_discard_that_is_killed_is_obeyed_later),
         cmocka_unit_test(test_store_without_the_checkpoint_leaves_the_owner_alone),
         cmocka_unit_test(test_damaged_manifest_is_refused_until_it_is_put_back),
+        cmocka_unit_test(test_damaged_state_is_refused_until_it_is_put_back),
         cmocka_unit_test(test_offsets_that_another_tool_reset_are_refused),
         cmocka_unit_test(test_group_of_another_program_is_refused),
         cmocka_unit_test(test_job_id_of_another_job_is_refused),
