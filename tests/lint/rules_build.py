@@ -5,6 +5,7 @@ import glob
 import os
 import re
 import subprocess
+import tempfile
 
 from tree import Fault, rule_list
 
@@ -76,3 +77,24 @@ def configuration(context):
     elif done.stdout.decode() != context.read("docs/configuration.md"):
         yield Fault("docs/configuration.md", 1,
                     "is stale: weir config --markdown > docs/configuration.md")
+
+
+@rule("examples")
+def examples(context):
+    """A job that stands in a README.md is the first that a newcomer runs: `weir check` must take it."""
+    if context.weir is None:
+        return
+    for path in context.matching("README.md"):
+        text = context.read(path)
+        for match in re.finditer(r"^```sql\n(.*?)^```$", text, re.DOTALL | re.MULTILINE):
+            with tempfile.NamedTemporaryFile("w", suffix=".sql", encoding="utf-8") as file:
+                file.write(match.group(1))
+                file.flush()
+                done = subprocess.run(
+                    [context.weir, "check"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                    check=False, env={"PATH": os.defpath, "WEIR_SQL_FILE": file.name,
+                                      "WEIR_JOB_ID": "lint", "WEIR_HTTP_LISTEN": "",
+                                      "WEIR_KAFKA_BOOTSTRAP_SERVERS": "localhost:9092"})
+            if done.returncode != 0:
+                yield Fault(path, text.count("\n", 0, match.start()) + 1,
+                            "weir check: " + done.stderr.decode(errors="replace").split("\n")[0])

@@ -209,6 +209,14 @@ class RuleTest(unittest.TestCase):
         context = tree.Context(self.folder, weir=program)
         self.assertEqual(list(rules_build.configuration(context)), [])
 
+    def test_examples(self):
+        tree_of(self.folder, {"README.md": "# x\n\n```sql\nSELECT 1;\n```\n\n```sql\nSELECT 2;\n```\n",
+                              "weir": '#!/bin/sh\ngrep -q 2 "$WEIR_SQL_FILE"\n'})
+        program = os.path.join(self.folder, "weir")
+        os.chmod(program, 0o755)
+        found = list(rules_build.examples(tree.Context(self.folder, weir=program)))
+        self.assertEqual([(fault.path, fault.line) for fault in found], [("README.md", 3)])
+
     def test_every_rule_has_its_test(self):
         for name in lint.all_rules():
             self.assertTrue(hasattr(self, "test_" + name.replace("-", "_")), name)
