@@ -163,6 +163,28 @@ static void test_one_of_three_brokers_killed(void **state)
     weir_test_cluster_destroy(three);
 }
 
+// The store cannot be written for a while (a network file system, a full disk): checkpoints wait.
+static void test_store_that_is_gone_for_a_while_is_waited_for(void **state)
+{
+    (void)state;
+    struct job *job = create("store");
+    struct weir_test_process *process = job_start(job, false, NULL);
+    job_wait_running(process);
+    char *aside = weir_test_format("%s-aside", job->store_dir);
+    for (int i = 0; i < 2; i++) {
+        job_feed(job, FED_PER_ROUND);
+        assert_int_equal(rename(job->store_dir, aside), 0);
+        job_feed(job, FED_PER_ROUND);
+        weir_test_sleep_ms(2000);
+        assert_int_equal(rename(aside, job->store_dir), 0);
+    }
+    job_wait_read(job, process, WAIT_MS_MAX);
+    assert_int_equal(job_count_text(process, replayed), 0);
+    assert_int_not_equal(job_count_text(process, "; trying again"), 0);
+    stop_finish_and_check(job, process);
+    free(aside);
+}
+
 // --- transactions left open ----------------------------------------------------------------------
 
 static const char *const output_suffixes[] = {"all", "even", "dead"};
@@ -492,6 +514,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_broker_killed_and_started_again),
         cmocka_unit_test(test_broker_frozen),
         cmocka_unit_test(test_one_of_three_brokers_killed),
+        cmocka_unit_test(test_store_that_is_gone_for_a_while_is_waited_for),
         cmocka_unit_test(test_recovery_after_the_transaction_timed_out),
         cmocka_unit_test(test_open_transactions_of_another_shape_hold_nobody_up),
         cmocka_unit_test(test_epoch_waits_for_its_lingering_row),
