@@ -17,9 +17,8 @@ enum { YOUNG_MS = 60000 }; // no committed checkpoint younger than this is delet
 
 struct known {
     struct weir_store_entry entry;
-    struct weir_arena *memory; // of the handles
     uint32_t state_count;
-    const struct weir_state_handle *states;
+    struct weir_state_handle **states;
 };
 
 struct weir_janitor {
@@ -28,35 +27,25 @@ struct weir_janitor {
     struct known *known; // in the order in which they were written
 };
 
-static void copy_states(struct known *known, const struct weir_manifest *manifest)
-{
-    known->memory = weir_arena_create(1024);
-    known->state_count = manifest->state_count;
-    struct weir_state_handle *states =
-        weir_arena_alloc(known->memory, manifest->state_count * sizeof *states);
-    for (uint32_t i = 0; i < manifest->state_count; i++) {
-        const struct weir_state_handle *from = &manifest->states[i];
-        struct weir_state_file *files =
-            weir_arena_alloc(known->memory, from->file_count * sizeof *files);
-        for (uint32_t j = 0; j < from->file_count; j++) {
-            files[j] = from->files[j];
-            files[j].name = weir_arena_strdup(known->memory, from->files[j].name);
-        }
-        states[i] = *from;
-        states[i].stage = weir_arena_strdup(known->memory, from->stage);
-        states[i].files = files;
-    }
-    known->states = states;
-}
-
 static void add(struct weir_janitor *janitor, const struct weir_store_entry *entry,
                 const struct weir_manifest *manifest)
 {
     janitor->known =
         weir_realloc(janitor->known, (janitor->known_count + 1) * sizeof *janitor->known);
     struct known *known = &janitor->known[janitor->known_count++];
-    *known = (struct known){.entry = *entry};
-    copy_states(known, manifest);
+    *known = (struct known){.entry = *entry, .state_count = manifest->state_count};
+    known->states = weir_alloc(manifest->state_count * sizeof *known->states);
+    for (uint32_t i = 0; i < manifest->state_count; i++) {
+        known->states[i] = weir_state_handle_copy(&manifest->states[i]);
+    }
+}
+
+static void known_deinit(struct known *known)
+{
+    for (uint32_t i = 0; i < known->state_count; i++) {
+        free(known->states[i]);
+    }
+    free(known->states);
 }
 
 void weir_janitor_add(struct weir_janitor *janitor, const struct weir_manifest *manifest)
@@ -78,7 +67,7 @@ static void collect(const struct weir_janitor *janitor, const bool *is_deleted,
     for (uint32_t i = 0; i < janitor->known_count; i++) {
         handle_count += janitor->known[i].state_count;
         for (uint32_t j = 0; j < janitor->known[i].state_count; j++) {
-            file_count += janitor->known[i].states[j].file_count;
+            file_count += janitor->known[i].states[j]->file_count;
         }
     }
     *candidates = weir_arena_alloc(arena, file_count * sizeof **candidates);
@@ -87,7 +76,7 @@ static void collect(const struct weir_janitor *janitor, const bool *is_deleted,
     *kept_count = 0;
     for (uint32_t i = 0; i < janitor->known_count; i++) {
         for (uint32_t j = 0; j < janitor->known[i].state_count; j++) {
-            const struct weir_state_handle *handle = &janitor->known[i].states[j];
+            const struct weir_state_handle *handle = janitor->known[i].states[j];
             if (!is_deleted[i]) {
                 (*kept)[(*kept_count)++] = *handle;
                 continue;
@@ -105,7 +94,7 @@ static void forget(struct weir_janitor *janitor, const bool *is_deleted)
     uint32_t kept_count = 0;
     for (uint32_t i = 0; i < janitor->known_count; i++) {
         if (is_deleted[i]) {
-            weir_arena_destroy(janitor->known[i].memory);
+            known_deinit(&janitor->known[i]);
         } else {
             janitor->known[kept_count++] = janitor->known[i];
         }
@@ -224,7 +213,7 @@ void weir_janitor_destroy(struct weir_janitor *janitor)
         return;
     }
     for (uint32_t i = 0; i < janitor->known_count; i++) {
-        weir_arena_destroy(janitor->known[i].memory);
+        known_deinit(&janitor->known[i]);
     }
     free(janitor->known);
     free(janitor);

@@ -91,6 +91,9 @@ struct weir_state_handle {
     const struct weir_state_file *files; // materialisation first, then logs by number
 };
 
+// A deep copy, to be freed with free().
+struct weir_state_handle *weir_state_handle_copy(const struct weir_state_handle *handle);
+
 struct weir_state_store_ops {
     // The state `name` of an operator (both stable across restarts). Before the first batch.
     struct weir_state *(*open_state)(struct weir_state_store *store, const char *operator_id,
