@@ -226,8 +226,8 @@ struct weir_kafka_ops {
     enum weir_status (*limits)(struct weir_kafka *kafka, struct weir_client_limits *limits,
                                struct weir_error *error);
     // A broker refuses a batch of rows above its topic's limit as a whole: producers that are made
-    // from now on put at most so many bytes into one (0: by the settings alone). A row that is larger
-    // by itself goes alone. Not while producers are being made.
+    // from now on put at most so many bytes into one (0: by the settings alone). A row that is
+    // larger by itself goes alone. Not while producers are being made.
     void (*limit_batches)(struct weir_kafka *kafka, uint64_t size_bytes_max);
     enum weir_status (*consumer_create)(struct weir_kafka *kafka, struct weir_consumer **consumer,
                                         struct weir_error *error);

@@ -71,8 +71,9 @@ enum weir_status weir_claim(struct weir_committer_config *config,
     }
     WEIR_ASSERT(count > 0);
     weir_failpoint("claim.before");
-    // By the handle of the next epoch: an older owner that made this handle anew after it was fenced
-    // can still commit that epoch, and then the claim has to fail instead of taking the epoch back.
+    // By the handle of the next epoch: an older owner that made this handle anew after it was
+    // fenced can still commit that epoch, and then the claim has to fail instead of taking the
+    // epoch back.
     int64_t epoch = manifest->number + 1;
     int64_t deadline_ms = weir_now_ms(config->clock) + config->commit_timeout_ms;
     enum weir_status status = weir_store_set_owner(config->store, &config->attempt, error);
@@ -91,12 +92,12 @@ enum weir_status weir_claim(struct weir_committer_config *config,
     if (weir_store_check_owner(config->store, &config->attempt, &ignored) == WEIR_OK) {
         weir_store_delete_temporaries(config->store);
     }
-    config->janitor = weir_janitor_create(&(struct weir_janitor_config){.store = config->store,
-                                                                        .clock = config->clock,
-                                                                        .owner = config->attempt,
-                                                                        .retained = config->retained,
-                                                                        .files = config->files},
-                                          manifest->number, &manifest->attempt);
+    const struct weir_janitor_config janitor = {.store = config->store,
+                                                .clock = config->clock,
+                                                .owner = config->attempt,
+                                                .retained = config->retained,
+                                                .files = config->files};
+    config->janitor = weir_janitor_create(&janitor, manifest->number, &manifest->attempt);
     return WEIR_OK;
 }
 

@@ -40,11 +40,11 @@ struct weir_committer_config {
     const struct weir_commit_partition *partitions; // copied
 };
 
-// Takes the store over, then commits the pointer again with the new owner's attempt, before the first
-// record is read: whoever comes later sees who owns the job. Fails if an older owner could still
-// commit the next epoch. `manifest` is the checkpoint that was restored or just written; partitions
-// that it does not know are left out. On success config->janitor is made and leftovers of dead attempts
-// are removed, before this life writes anything else into the store. Blocks.
+// Takes the store over, then commits the pointer again with the new owner's attempt, before the
+// first record is read: whoever comes later sees who owns the job. Fails if an older owner could
+// still commit the next epoch. `manifest` is the checkpoint that was restored or just written;
+// partitions that it does not know are left out. On success config->janitor is made and leftovers
+// of dead attempts are removed, before this life writes anything else into the store. Blocks.
 enum weir_status weir_claim(struct weir_committer_config *config,
                             const struct weir_manifest *manifest, struct weir_error *error);
 
