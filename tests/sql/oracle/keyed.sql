@@ -1,0 +1,31 @@
+-- The newest row of each key.
+-- key: k
+SELECT k, g, v, t FROM latest;
+
+-- Some of them, computed.
+-- key: k
+SELECT k, v * 2 AS doubled, upper(t) AS word, coalesce(t, 'none') AS t FROM latest WHERE v > 3 AND g <> 2;
+
+-- Groups that rows come to, leave, and change within.
+-- key: g
+SELECT g, count(*) AS n, count(v) AS with_v, sum(v) AS s, avg(v) AS a, min(v) AS low, max(v) AS high,
+    min(t) AS first, max(t) AS last, count(DISTINCT t) AS words, sum(k) AS keys, sum(DISTINCT v) AS sd
+FROM latest GROUP BY g;
+
+-- Groups that come and go.
+-- key: v, t
+SELECT v, t, count(*) AS n, max(k) AS k FROM latest WHERE v IS NOT NULL AND t IS NOT NULL GROUP BY v, t
+HAVING count(*) > 1;
+
+-- One row of all.
+-- key: one
+SELECT 'all' AS one, count(*) AS n, sum(v) AS s, max(v) FILTER (WHERE t = 'red') AS red FROM latest;
+
+-- How many groups have how many.
+-- key: n
+SELECT n, count(*) AS groups, min(g) AS g FROM (SELECT g, count(*) AS n FROM latest
+    GROUP BY g) AS s GROUP BY n;
+
+-- Different values.
+-- key: t, g
+SELECT DISTINCT t, g FROM latest WHERE t IS NOT NULL;
