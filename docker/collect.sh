@@ -42,9 +42,23 @@ while read -r library; do
     dpkg -S "$file" 2>/dev/null || dpkg -S "${file#/usr}"
 done </tmp/libraries | cut -d: -f1 | sort -u >/tmp/packages
 echo ca-certificates >>/tmp/packages
+# Several packages made from one source may share the copyright of one of them.
+copyright_of() { # PACKAGE
+    source=$(dpkg-query -W -f '${source:Package}\n' "$1" | head -n 1)
+    for other in "$1" $(dpkg-query -W -f '${source:Package} ${Package}\n' |
+        awk -v source="$source" '$1 == source {print $2}'); do
+        if [ -f "/usr/share/doc/$other/copyright" ]; then
+            echo "/usr/share/doc/$other/copyright"
+            return 0
+        fi
+    done
+    echo "collect: no copyright of $1" >&2
+    return 1
+}
 while read -r package; do
     dpkg-query -s "$package" >"$root/var/lib/dpkg/status.d/$package"
     mkdir -p "$root/usr/share/doc/$package"
-    cp -L "/usr/share/doc/$package/copyright" "$root/usr/share/doc/$package/"
+    file=$(copyright_of "$package")
+    cp "$file" "$root/usr/share/doc/$package/"
 done </tmp/packages
 du -ah "$root" | sort -rh | head -n 20

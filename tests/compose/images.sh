@@ -13,7 +13,9 @@ standin=weir-test/debian:trixie-slim
 log() { # NAME COMMAND…: quiet unless it fails
     local name=$1 began=$SECONDS
     shift
-    "$@" >"$cache/$name.log" 2>&1 || {
+    # A job of its own, because a function that is asked for its success goes on after errors.
+    ("$@") >"$cache/$name.log" 2>&1 &
+    wait $! || {
         tail -n 40 "$cache/$name.log" >&2
         die "$name failed; all of it is in $cache/$name.log"
     }
