@@ -11,6 +11,7 @@
 //    kept do not list and an older one did can go (retention.h).
 #include "rocksdb_backend/io.h"
 
+#include "rocksdb_backend/bulk.h"
 #include "rocksdb_backend/files.h"
 #include "rocksdb_backend/redo_log.h"
 #include "rocksdb_backend/worker.h"
@@ -179,25 +180,19 @@ static enum weir_status write_live(struct weir_io *io, const struct weir_frozen_
         return weir_error_set(error, WEIR_DOMAIN_STORE, WEIR_ACTION_RECOVER,
                               "state: RocksDB cannot write: failpoint");
     }
-    struct weir_live_batch *batch = weir_live_batch_create(io->config.live);
-    struct weir_buffer key = {0};
-    enum weir_status status = WEIR_OK;
+    struct weir_bulk *bulk =
+        weir_bulk_create(io->config.live, io->config.work_folder, io->config.load_bytes_min);
     for (uint32_t i = 0; i < set->list_count; i++) {
         const struct weir_version_list *list = &set->lists[i];
-        for (uint32_t j = 0; j < list->count && status == WEIR_OK; j++) {
+        for (uint32_t j = 0; j < list->count; j++) {
             const struct weir_version *version = list->versions[j];
-            weir_live_key_make(&key, version->key_group, list->state_id, weir_version_key(version));
-            struct weir_view view = {.data = key.data, .size_bytes = key.size_bytes};
-            struct weir_view value = weir_version_value(version);
-            status = value.data != NULL ? weir_live_batch_put(batch, view, value, error)
-                                        : weir_live_batch_remove(batch, view, error);
+            struct weir_state_key key = {.key_group = version->key_group,
+                                         .bytes = weir_version_key(version)};
+            weir_bulk_add(bulk, list->state_id, &key, weir_version_value(version));
         }
     }
-    if (status == WEIR_OK) {
-        status = weir_live_batch_flush(batch, error);
-    }
-    weir_live_batch_destroy(batch);
-    weir_buffer_deinit(&key);
+    enum weir_status status = weir_bulk_write(bulk, error);
+    weir_bulk_destroy(bulk);
     return status;
 }
 

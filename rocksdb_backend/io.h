@@ -34,6 +34,7 @@ struct weir_io_config {
     uint64_t materialise_log_bytes;
     uint32_t materialise_log_count;
     int64_t materialise_pause_ms;
+    uint64_t load_bytes_min; // of a set that comes in as a file (bulk.h)
     bool is_stepped;
 };
 

@@ -29,6 +29,7 @@ struct weir_live {
     rocksdb_readoptions_t *read_options;
     rocksdb_writeoptions_t *write_options;
     rocksdb_column_family_handle_t *family;
+    uint32_t loaded_count; // files brought in
     // What the last get, or get_many, handed out.
     rocksdb_pinnableslice_t *pinned[GET_MANY_MAX];
     uint32_t pinned_count;
@@ -372,13 +373,14 @@ struct weir_live_loader *weir_live_loader_create(struct weir_live *live, const c
 static enum weir_status open_loaded(struct weir_live_loader *loader, struct weir_error *error)
 {
     char path[PATH_BYTES_MAX];
-    snprintf(path, sizeof path, "%s/load-%u.sst", loader->folder, loader->file_count);
+    // A number that comes once: the file of an earlier one may be RocksDB's own now.
+    snprintf(path, sizeof path, "%s/load-%u.sst", loader->folder, loader->live->loaded_count++);
     loader->files = weir_realloc(loader->files, (loader->file_count + 1) * sizeof *loader->files);
     loader->files[loader->file_count++] = weir_strdup(path);
     char *message = NULL;
     rocksdb_sstfilewriter_open(loader->writer, path, &message);
     if (message != NULL) {
-        return translate(error, WEIR_ACTION_REFUSE, "write a file to load", message);
+        return translate(error, WEIR_ACTION_RECOVER, "write a file to load", message);
     }
     loader->is_open = true;
     loader->bytes = 0;
@@ -391,7 +393,7 @@ static enum weir_status finish_loaded(struct weir_live_loader *loader, struct we
     rocksdb_sstfilewriter_finish(loader->writer, &message);
     loader->is_open = false;
     return message == NULL ? WEIR_OK
-                           : translate(error, WEIR_ACTION_REFUSE, "write a file to load", message);
+                           : translate(error, WEIR_ACTION_RECOVER, "write a file to load", message);
 }
 
 enum weir_status weir_live_loader_add(struct weir_live_loader *loader, struct weir_view key,
@@ -401,10 +403,14 @@ enum weir_status weir_live_loader_add(struct weir_live_loader *loader, struct we
         return WEIR_ERROR;
     }
     char *message = NULL;
-    rocksdb_sstfilewriter_put(loader->writer, key.data, key.size_bytes, value.data,
-                              value.size_bytes, &message);
+    if (value.data != NULL) {
+        rocksdb_sstfilewriter_put(loader->writer, key.data, key.size_bytes, value.data,
+                                  value.size_bytes, &message);
+    } else {
+        rocksdb_sstfilewriter_delete(loader->writer, key.data, key.size_bytes, &message);
+    }
     if (message != NULL) {
-        return translate(error, WEIR_ACTION_REFUSE, "write a file to load", message);
+        return translate(error, WEIR_ACTION_RECOVER, "write a file to load", message);
     }
     loader->bytes += key.size_bytes + value.size_bytes;
     return loader->bytes < LOADED_FILE_BYTES ? WEIR_OK : finish_loaded(loader, error);
@@ -424,7 +430,7 @@ enum weir_status weir_live_loader_finish(struct weir_live_loader *loader, struct
     rocksdb_ingest_external_file(loader->live->db, (const char *const *)loader->files,
                                  loader->file_count, options, &message);
     rocksdb_ingestexternalfileoptions_destroy(options);
-    return message == NULL ? WEIR_OK : translate(error, WEIR_ACTION_REFUSE, "load files", message);
+    return message == NULL ? WEIR_OK : translate(error, WEIR_ACTION_RECOVER, "load files", message);
 }
 
 void weir_live_loader_destroy(struct weir_live_loader *loader)

@@ -62,8 +62,8 @@ void weir_live_batch_destroy(struct weir_live_batch *batch); // what was not flu
 enum weir_status weir_live_checkpoint(struct weir_live *live, const char *path,
                                       struct weir_error *error);
 
-// Brings sorted entries in as files, which costs a tenth of writing them. Keys ascend strictly over
-// the whole life of a loader, and none of them is in the database yet.
+// Brings changes in as sorted files (value.data NULL: removed), atomically at finish. Keys ascend
+// strictly over the whole life of a loader.
 struct weir_live_loader;
 struct weir_live_loader *weir_live_loader_create(struct weir_live *live, const char *folder);
 enum weir_status weir_live_loader_add(struct weir_live_loader *loader, struct weir_view key,

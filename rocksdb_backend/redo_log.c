@@ -248,45 +248,54 @@ static enum weir_status read_head(struct reader *reader, const struct weir_state
     return WEIR_OK;
 }
 
-enum weir_status weir_redo_log_read(const char *folder, const struct weir_state_file *file,
-                                    const char *stage, struct weir_key_group_range key_groups,
-                                    enum weir_status (*visit)(void *context, uint64_t state_id,
-                                                              const struct weir_state_key *key,
-                                                              struct weir_view value,
-                                                              struct weir_error *error),
-                                    void *context, struct weir_error *error)
+// Visits the entries of one state; how many there were is taken off *entry_count.
+static void visit_list(struct reader *reader, uint64_t *entry_count,
+                       void (*visit)(void *context, uint64_t state_id,
+                                     const struct weir_state_key *key, struct weir_view value),
+                       void *context)
 {
-    struct weir_buffer bytes = {0};
+    uint64_t state_id = get(reader, 8);
+    uint64_t count = get(reader, 8);
+    for (uint64_t i = 0; i < count; i++) {
+        struct weir_state_key key = {.key_group = (uint16_t)get(reader, 4)};
+        key.bytes.size_bytes = (size_t)get(reader, 4);
+        uint64_t value_bytes = get(reader, 4);
+        struct weir_view value = {.data = NULL};
+        key.bytes.data = get_bytes(reader, key.bytes.size_bytes);
+        if (value_bytes != removed_mark) {
+            value.size_bytes = (size_t)value_bytes;
+            value.data = get_bytes(reader, value.size_bytes);
+        }
+        if (reader->is_short) {
+            return;
+        }
+        (*entry_count)--;
+        visit(context, state_id, &key, value);
+    }
+}
+
+enum weir_status
+weir_redo_log_read(const char *folder, const struct weir_state_file *file, const char *stage,
+                   struct weir_key_group_range key_groups, struct weir_buffer *bytes,
+                   void (*visit)(void *context, uint64_t state_id, const struct weir_state_key *key,
+                                 struct weir_view value),
+                   void *context, struct weir_error *error)
+{
     uint64_t entry_count = 0;
     uint32_t list_count = 0;
-    enum weir_status status = read_whole(folder, file, &bytes, error);
-    struct reader reader = {.data = bytes.data, .size_bytes = bytes.size_bytes};
-    if (status == WEIR_OK) {
-        status = read_head(&reader, file, stage, key_groups, &entry_count, &list_count, error);
+    bytes->size_bytes = 0;
+    if (read_whole(folder, file, bytes, error) != WEIR_OK) {
+        return WEIR_ERROR;
     }
-    for (uint32_t i = 0; status == WEIR_OK && i < list_count && !reader.is_short; i++) {
-        uint64_t state_id = get(&reader, 8);
-        uint64_t count = get(&reader, 8);
-        for (uint64_t j = 0; status == WEIR_OK && j < count && !reader.is_short; j++) {
-            struct weir_state_key key = {.key_group = (uint16_t)get(&reader, 4)};
-            key.bytes.size_bytes = (size_t)get(&reader, 4);
-            uint64_t value_bytes = get(&reader, 4);
-            struct weir_view value = {.data = NULL};
-            key.bytes.data = get_bytes(&reader, key.bytes.size_bytes);
-            if (value_bytes != removed_mark) {
-                value.size_bytes = (size_t)value_bytes;
-                value.data = get_bytes(&reader, value.size_bytes);
-            }
-            if (!reader.is_short) {
-                entry_count--;
-                status = visit(context, state_id, &key, value, error);
-            }
-        }
+    struct reader reader = {.data = bytes->data, .size_bytes = bytes->size_bytes};
+    if (read_head(&reader, file, stage, key_groups, &entry_count, &list_count, error) != WEIR_OK) {
+        return WEIR_ERROR;
     }
-    if (status == WEIR_OK &&
-        (reader.is_short || entry_count != 0 || reader.at + DIGEST_BYTES != reader.size_bytes)) {
-        status = not_ours(file, "not what a redo log looks like", error);
+    for (uint32_t i = 0; i < list_count && !reader.is_short; i++) {
+        visit_list(&reader, &entry_count, visit, context);
     }
-    weir_buffer_deinit(&bytes);
-    return status;
+    if (reader.is_short || entry_count != 0 || reader.at + DIGEST_BYTES != reader.size_bytes) {
+        return not_ours(file, "not what a redo log looks like", error);
+    }
+    return WEIR_OK;
 }

@@ -14,6 +14,7 @@
 
 #include "rocksdb_backend/version.h"
 #include "runtime/base/error.h"
+#include "runtime/base/memory.h"
 
 enum { WEIR_REDO_LOG_FORMAT = 1 };
 
@@ -23,14 +24,14 @@ enum weir_status weir_redo_log_write(const struct weir_frozen_set *set, const ch
                                      const char *name, uint64_t *size_bytes, uint64_t *xxh3,
                                      struct weir_error *error);
 
-// Calls visit for each entry (value.data NULL: removed). Failure (REFUSE): damaged, of another
-// stage, other key groups or another checkpoint, of a newer format; or what visit returned.
-enum weir_status weir_redo_log_read(const char *folder, const struct weir_state_file *file,
-                                    const char *stage, struct weir_key_group_range key_groups,
-                                    enum weir_status (*visit)(void *context, uint64_t state_id,
-                                                              const struct weir_state_key *key,
-                                                              struct weir_view value,
-                                                              struct weir_error *error),
-                                    void *context, struct weir_error *error);
+// Reads the file into `bytes` and calls visit for each entry (value.data NULL: removed), whose keys
+// and values lie there. Failure (REFUSE): damaged, of another stage, other key groups or another
+// checkpoint, of a newer format. Entries may have been visited before it was found.
+enum weir_status
+weir_redo_log_read(const char *folder, const struct weir_state_file *file, const char *stage,
+                   struct weir_key_group_range key_groups, struct weir_buffer *bytes,
+                   void (*visit)(void *context, uint64_t state_id, const struct weir_state_key *key,
+                                 struct weir_view value),
+                   void *context, struct weir_error *error);
 
 #endif

@@ -7,11 +7,14 @@
 //   as sorted files, then the logs of all, each filtered by key group.
 #include "rocksdb_backend/restore.h"
 
+#include "rocksdb_backend/bulk.h"
 #include "rocksdb_backend/files.h"
 #include "rocksdb_backend/redo_log.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+
+enum { LOGS_BYTES = 128 << 20 }; // written at a time
 
 static uint32_t end_of(struct weir_key_group_range range)
 {
@@ -176,45 +179,49 @@ static enum weir_status load_handle(struct weir_restore *restore,
 
 struct applying {
     struct weir_key_group_range key_groups;
-    struct weir_live_batch *batch;
-    struct weir_buffer key;
+    struct weir_bulk *bulk;
     bool *is_any;
 };
 
-static enum weir_status apply_entry(void *context, uint64_t state_id,
-                                    const struct weir_state_key *key, struct weir_view value,
-                                    struct weir_error *error)
+static void apply_entry(void *context, uint64_t state_id, const struct weir_state_key *key,
+                        struct weir_view value)
 {
     struct applying *applying = context;
-    if (key->key_group < applying->key_groups.first ||
-        key->key_group >= end_of(applying->key_groups)) {
-        return WEIR_OK;
+    if (key->key_group >= applying->key_groups.first &&
+        key->key_group < end_of(applying->key_groups)) {
+        *applying->is_any = true;
+        weir_bulk_add(applying->bulk, state_id, key, value);
     }
-    *applying->is_any = true;
-    weir_live_key_make(&applying->key, key->key_group, state_id, key->bytes);
-    struct weir_view stored = {applying->key.data, applying->key.size_bytes};
-    return value.data != NULL ? weir_live_batch_put(applying->batch, stored, value, error)
-                              : weir_live_batch_remove(applying->batch, stored, error);
 }
 
+// As many logs at a time as the memory for them allows.
 static enum weir_status apply_logs(struct weir_restore *restore,
                                    const struct weir_state_handle *handle, bool *is_any,
                                    struct weir_error *error)
 {
-    struct applying applying = {.key_groups = restore->key_groups,
-                                .batch = weir_live_batch_create(restore->live),
-                                .is_any = is_any};
+    struct applying applying = {
+        .key_groups = restore->key_groups,
+        .bulk = weir_bulk_create(restore->live, restore->work_folder, restore->load_bytes_min),
+        .is_any = is_any};
+    struct weir_buffer *logs = weir_alloc_zero((handle->file_count + 1) * sizeof *logs);
     enum weir_status status = WEIR_OK;
     for (uint32_t i = materialised_count(handle); i < handle->file_count && status == WEIR_OK;
          i++) {
         status = weir_redo_log_read(restore->store_folder, &handle->files[i], restore->stage,
-                                    handle->key_groups, apply_entry, &applying, error);
+                                    handle->key_groups, &logs[i], apply_entry, &applying, error);
+        bool is_last = i + 1 == handle->file_count;
+        if (status == WEIR_OK && (is_last || weir_bulk_bytes(applying.bulk) >= LOGS_BYTES)) {
+            status = weir_bulk_write(applying.bulk, error);
+            for (uint32_t j = 0; j <= i; j++) {
+                weir_buffer_deinit(&logs[j]);
+            }
+        }
     }
-    if (status == WEIR_OK) {
-        status = weir_live_batch_flush(applying.batch, error);
+    for (uint32_t i = 0; i < handle->file_count; i++) {
+        weir_buffer_deinit(&logs[i]);
     }
-    weir_live_batch_destroy(applying.batch);
-    weir_buffer_deinit(&applying.key);
+    free(logs);
+    weir_bulk_destroy(applying.bulk);
     return status;
 }
 

@@ -15,9 +15,10 @@ struct weir_restore {
     struct weir_key_group_range key_groups;
     const char *work_folder; // exists and is empty
     const char *store_folder;
-    size_t memory_bytes;   // RocksDB's
-    int64_t number;        // of the checkpoint
-    uint32_t handle_count; // 0: an empty state
+    size_t memory_bytes;     // RocksDB's
+    uint64_t load_bytes_min; // of changes that come in as a file (bulk.h)
+    int64_t number;          // of the checkpoint
+    uint32_t handle_count;   // 0: an empty state
     const struct weir_state_handle *handles;
     // What is found.
     struct weir_live *live;

@@ -4,6 +4,7 @@
 // barrier, and the shares of the budget.
 #include "rocksdb_backend/store.h"
 
+#include "rocksdb_backend/bulk.h"
 #include "rocksdb_backend/files.h"
 #include "rocksdb_backend/keyed.h"
 #include "rocksdb_backend/restore.h"
@@ -130,6 +131,11 @@ static const struct weir_state_store_ops store_ops = {
     .wants_checkpoint = wants_checkpoint,
 };
 
+static uint64_t load_bytes_min(const struct weir_rocksdb_store_config *config)
+{
+    return config->load_bytes_min != 0 ? config->load_bytes_min : WEIR_BULK_LOAD_BYTES_MIN;
+}
+
 static void create_io(struct weir_keyed_store *store,
                       const struct weir_rocksdb_store_config *config,
                       const struct weir_state_handle *same)
@@ -150,6 +156,7 @@ static void create_io(struct weir_keyed_store *store,
                                                                     : MATERIALISE_LOG_COUNT,
         .materialise_pause_ms =
             config->materialise_pause_ms != 0 ? config->materialise_pause_ms : MATERIALISE_PAUSE_MS,
+        .load_bytes_min = load_bytes_min(config),
         .is_stepped = config->is_stepped,
     };
     store->io =
@@ -190,6 +197,7 @@ enum weir_status weir_rocksdb_store_create(const struct weir_rocksdb_store_confi
                                    .work_folder = config->work_folder,
                                    .store_folder = config->store_folder,
                                    .memory_bytes = config->budget_bytes - cache_bytes,
+                                   .load_bytes_min = load_bytes_min(config),
                                    .number = config->number,
                                    .handle_count = config->handle_count,
                                    .handles = config->handles};

@@ -28,6 +28,7 @@ struct weir_rocksdb_store_config {
     uint64_t materialise_log_bytes;
     uint32_t materialise_log_count;
     int64_t materialise_pause_ms;
+    uint64_t load_bytes_min; // of changes that come in as a file (bulk.h); 0: the default
     // No threads: weir_rocksdb_store_step runs the io. For tests and the simulator.
     bool is_stepped;
 };

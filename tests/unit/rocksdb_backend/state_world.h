@@ -228,6 +228,7 @@ static inline enum weir_status world_create_store(struct world *world, uint32_t 
         .materialise_log_bytes = world->materialise_log_bytes,
         .materialise_log_count = world->materialise_log_count,
         .materialise_pause_ms = 1,
+        .load_bytes_min = world_below(world, 2) == 0 ? 1 + world_below(world, 4000) : 0,
         .is_stepped = !world->is_threaded,
     };
     return weir_rocksdb_store_create(&config, &world->stores[task_idx], error);
