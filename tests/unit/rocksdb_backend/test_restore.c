@@ -69,16 +69,11 @@ static void assert_refused(struct world *world, uint32_t task_idx, uint32_t task
     }
 }
 
-static void damage_each_way(struct world *world, uint32_t task_idx, uint32_t task_count,
-                            const struct weir_state_file *file)
+static void flip_and_cut(struct world *world, uint32_t task_idx, uint32_t task_count,
+                         const struct weir_state_file *file, const char *path)
 {
-    char path[256];
-    char moved[300];
     char expected[32];
     char found[32];
-    path_of(world, file, path, sizeof path);
-    snprintf(moved, sizeof moved, "%s.moved", path);
-
     uint64_t offset = world_random(world) % file->size_bytes;
     snprintf(expected, sizeof expected, "%016" PRIx64, file->xxh3);
     flip(path, offset);
@@ -94,7 +89,21 @@ static void damage_each_way(struct world *world, uint32_t task_idx, uint32_t tas
     assert_refused(world, task_idx, task_count, file, expected, found);
     assert_int_equal(pwrite(descriptor, &last, 1, (off_t)file->size_bytes - 1), 1);
     close(descriptor);
+}
 
+static void damage_each_way(struct world *world, uint32_t task_idx, uint32_t task_count,
+                            const struct weir_state_file *file)
+{
+    char path[256];
+    char moved[300];
+    char expected[32];
+    path_of(world, file, path, sizeof path);
+    snprintf(moved, sizeof moved, "%s.moved", path);
+    // RocksDB 9 leaves an empty log in its checkpoints: there is nothing in it to damage.
+    if (file->size_bytes > 0) {
+        flip_and_cut(world, task_idx, task_count, file, path);
+    }
+    snprintf(expected, sizeof expected, "%" PRIu64 " bytes", file->size_bytes);
     assert_int_equal(rename(path, moved), 0);
     assert_refused(world, task_idx, task_count, file, expected, "No such file");
     assert_int_equal(rename(moved, path), 0);
