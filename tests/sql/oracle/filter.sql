@@ -18,3 +18,13 @@ SELECT id, 'high', m * 10 FROM input WHERE m >= 0;
 WITH s AS (SELECT id, i4 % 3 AS r, t FROM input WHERE i4 IS NOT NULL)
 SELECT id, r, t FROM s WHERE r = 0 UNION ALL SELECT id + 10000, r, u FROM (SELECT id, r, t AS u
     FROM s) AS v WHERE r < 0;
+
+-- Nothing passes.
+SELECT id FROM input WHERE i4 > 5 AND i4 < 5;
+
+-- What is not reached does not fail.
+SELECT id, i4 FROM input WHERE i4 <> 0 AND CASE WHEN i4 = 0 THEN false ELSE 100 / i4 > 10 END;
+
+-- By text patterns and times.
+SELECT id, t, at FROM input
+WHERE (t ILIKE '%A%' OR u LIKE '____%') AND at >= '2024-03-01 00:10:00+00' AND at::date = date '2024-03-01';

@@ -34,3 +34,31 @@ SELECT 1 AS one, count(*) AS a, sum(i4) AS b, max(t) AS c, avg(m) AS d, count(DI
 SELECT n, count(*) AS groups, sum(total) AS total, max(word) AS word
 FROM (SELECT i4, count(*) AS n, sum(m) AS total, max(t) AS word FROM input GROUP BY i4) AS s
 GROUP BY n;
+
+-- Different rows.
+-- key: a, b
+SELECT DISTINCT coalesce(i2, 0) AS a, coalesce(b, false) AS b FROM input;
+
+-- Aggregates that are used in several places, keys that are not selected alone.
+-- key: u
+SELECT upper(u) AS big, u, sum(i4) AS s, sum(i4) + 1 AS t, -sum(i4) AS v, count(*) AS n,
+    sum(i4) FILTER (WHERE i4 > 0) / nullif(count(*) FILTER (WHERE i4 > 0), 0) AS mean,
+    sum(CASE WHEN b THEN 1 ELSE 0 END) AS yes, max(upper(t)) AS most, count(DISTINCT i4 % 5) AS few
+FROM input WHERE u IS NOT NULL GROUP BY u;
+
+-- By a date, a timestamp with time zone and a numeric.
+-- key: d, tz, r
+SELECT d, tz, round(m, -3) AS r, count(*) AS n, sum(m) AS s, max(n) AS x FROM input
+WHERE d IS NOT NULL AND tz IS NOT NULL AND m IS NOT NULL GROUP BY d, tz, round(m, -3);
+
+-- Put together, then grouped.
+-- key: w
+SELECT w, count(*) AS n, sum(x) AS x FROM (
+    SELECT coalesce(t, '') AS w, i4 AS x FROM input UNION ALL SELECT coalesce(u, ''), i2 FROM input) AS s
+GROUP BY w;
+
+-- Booleans of groups of all NULLs.
+-- key: i2
+SELECT i2, sum(i4) FILTER (WHERE false) AS a, count(nullif(i2, i2)) AS b, max(nullif(t, t)) AS c,
+    avg(nullif(m, m)) AS d, min(nullif(at, at)) AS e
+FROM input WHERE i2 IS NOT NULL GROUP BY i2;

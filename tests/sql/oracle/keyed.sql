@@ -29,3 +29,13 @@ SELECT n, count(*) AS groups, min(g) AS g FROM (SELECT g, count(*) AS n FROM lat
 -- Different values.
 -- key: t, g
 SELECT DISTINCT t, g FROM latest WHERE t IS NOT NULL;
+
+-- Computed keys, groups over a filter that rows pass and do not pass in turn.
+-- key: half, word
+SELECT floor(v / 2) AS half, coalesce(t, 'none') AS word, count(*) AS n, sum(v) AS s, min(k) AS low, max(k) AS high
+FROM latest WHERE v > 2 AND k % 7 <> 3 GROUP BY 1, 2;
+
+-- The most of the sums.
+-- key: one
+SELECT 1 AS one, max(s) AS most, min(s) AS least, count(*) AS groups, sum(n) AS n
+FROM (SELECT t, sum(v) AS s, count(*) AS n FROM latest GROUP BY t) AS s;

@@ -57,3 +57,35 @@ SELECT id, extract(year FROM ts) AS a, extract(month FROM d) AS b, extract(epoch
     isfinite(ts) AS t, to_timestamp(i4 * 1000) AS u, tz AT TIME ZONE 'UTC' AS v, at::date AS w,
     make_date(2024, abs(i4) % 12 + 1, 28) AS x
 FROM input;
+
+-- Names, quoted and not.
+SELECT id AS "Id", i4 AS "two words", t AS "größe", u AS "a""b", m AS SHOUTED FROM input;
+
+-- Nothing but constants.
+SELECT 1 AS one, 'x' AS x, NULL AS nothing, 1.50 AS n, true AS yes, date '2024-02-29' AS d,
+    timestamp '2024-02-29 01:02:03.4' AS ts, 1e3 AS e, 'it''s' AS q, E'tab\t' AS e2, -5 AS m
+FROM input WHERE id <= 3;
+
+-- Operators in and over each other.
+SELECT id, - i4 ^ 2 AS a, 2 + 3 * i4 - i4 / 2 % 3 AS b, NOT i4 = 3 AND b AS c, i4 + 1 > i2 OR b IS TRUE AS d,
+    i4 - i2 - 1 AS e, 7 / 2 * i4 AS f, 7.0 / 2 * i4 AS g, -m AS h, - (-i4) AS i, i4 * i4 % 7 = 2 AS j,
+    t || i4 AS k, i4 || t AS l, (t || u) || 'z' = t || u || 'z' AS m
+FROM input;
+
+-- Types of mixed arithmetic, rounding of casts.
+SELECT id, i2 + 1::bigint AS a, i2 * 1.5 AS b, i4 + 1.0::real AS c, m::numeric(6,0) AS d, (m / 10)::int AS e,
+    (f8 / 4)::int8 AS f, m::real AS g, (m::double precision * 1.1) AS h, m::numeric(12,4) AS i,
+    round(m::double precision) AS j, (i4 / 3.0)::numeric(10,3) AS k, i8 * 1.0 AS l, i4 / 3::real AS m,
+    round(m, -2) AS n, trunc(m) AS o, round(i4 / 8.0, 2) AS p, exp(i4 / 10::float8) AS q, ln(abs(f8) + 1) AS r,
+    power(f8, 2) AS s, sqrt(abs(f8)) AS t, log(abs(i4) + 1) AS u, cbrt(i4) AS v
+FROM input;
+
+-- Times taken apart at their edges.
+SELECT id, extract(epoch FROM ts) AS a, extract(epoch FROM d) AS b, extract(julian FROM d) AS c,
+    extract(millennium FROM ts) AS d, extract(decade FROM ts) AS e, extract(isodow FROM d) AS f,
+    extract(milliseconds FROM tz) AS g, extract(hour FROM at) AS h, extract(minute FROM at) AS i,
+    extract(second FROM at) AS j, date_part('epoch', at) AS k, date_trunc('second', at) AS l,
+    date_trunc('year', d) AS m, date_trunc('century', ts) AS n, date_trunc('millennium', tz) AS o,
+    date_trunc('day', tz) AS p, date_trunc('minute', ts) AS q, at > ts AS r, d = ts::date AS s,
+    ts::text || '!' AS t, coalesce(d, ts::date) AS u, greatest(at, tz) AS v
+FROM input;

@@ -38,3 +38,12 @@ GROUP BY window_end;
 SELECT DISTINCT b, i2, window_start FROM tumble(input, at, interval '10 minutes');
 -- postgresql:
 SELECT DISTINCT b, i2, date_bin('10 minutes', at, '1970-01-01 00:00:00+00') AS window_start FROM input;
+
+-- Only the end, keys computed, rows from a view that renames.
+-- weir:
+SELECT window_end, word, count(*) AS n, min(at) AS first, max(at) AS last
+FROM tumble(words, at, interval '7 minutes') GROUP BY window_end, word;
+-- postgresql:
+SELECT date_bin('7 minutes', at, '1970-01-01 00:00:00+00') + interval '7 minutes' AS window_end, word,
+    count(*) AS n, min(at) AS first, max(at) AS last
+FROM words GROUP BY 1, 2;
