@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Counts test cases for tools/test.sh.
 
-  tools/count_tests.py JUNIT-XML
+  tools/count_tests.py JUNIT-XML [JUNIT-XML of the programs that failed, run once more]
 
 prints a line a test case, "passed NAME", "failed NAME" or "skipped NAME", from what ctest wrote with
 --output-junit. The cases of a cmocka program are taken from its own output; any other program is one
@@ -43,12 +43,23 @@ def program(testcase):
     return lines
 
 
+def programs(path):
+    """Lines by program."""
+    root = xml.etree.ElementTree.parse(path).getroot()
+    return {case.get("name"): program(case) for case in root.iter("testcase")}
+
+
 def main():
-    if len(sys.argv) != 2:
+    if len(sys.argv) not in (2, 3):
         sys.exit(__doc__)
-    for testcase in xml.etree.ElementTree.parse(sys.argv[1]).getroot().iter("testcase"):
-        for word, name in program(testcase):
-            print(word, name)
+    first = programs(sys.argv[1])
+    again = programs(sys.argv[2]) if len(sys.argv) == 3 else {}
+    for name, lines in {**first, **again}.items():
+        for word, case in lines:
+            print(word, case)
+    for name, lines in again.items():
+        if all(word != "failed" for word, _ in lines):
+            print("again", name)
 
 
 if __name__ == "__main__":

@@ -71,8 +71,9 @@ static void feed(struct fed *fed, int64_t count)
 static void die(struct fed *fed, const char *point)
 {
     char *parallelism = weir_test_format("WEIR_PARALLELISM=%d", 1 + rand() % 3);
-    // A life claims once, and passes the other points once an epoch.
-    bool is_once = point != NULL && strncmp(point, "claim.", 6) == 0;
+    // A life claims and cleans up once, and passes the other points once an epoch.
+    bool is_once = point != NULL && (strncmp(point, "claim.", 6) == 0 ||
+                                     strcmp(point, "committer.before_delete") == 0);
     char *failpoint = weir_test_format("WEIR_FAILPOINTS=%s=kill@%d", point != NULL ? point : "none",
                                        is_once ? 1 : 1 + rand() % 5);
     struct weir_test_process *process =
