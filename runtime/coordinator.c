@@ -241,11 +241,12 @@ static void on_committed(struct weir_coordinator *coordinator, int64_t number)
                 oldest->state == PENDING_COMMITTING);
     int64_t now_ms = weir_now_ms(coordinator->config.clock);
     weir_log(WEIR_LOG_DEBUG,
-             "checkpoint %lld committed: %lld ms; tasks %lld ms, manifest %lld ms, commit %lld ms",
+             "checkpoint %lld committed: %lld ms, of these %lld ms at the committer, before that "
+             "%lld ms in the tasks, %lld ms for the manifest",
              (long long)number, (long long)(now_ms - oldest->triggered_ms),
+             (long long)(now_ms - oldest->stored_ms),
              (long long)(oldest->handed_ms - oldest->triggered_ms),
-             (long long)(oldest->stored_ms - oldest->handed_ms),
-             (long long)(now_ms - oldest->stored_ms));
+             (long long)(oldest->stored_ms - oldest->handed_ms));
     bool is_final = oldest->barrier.type == WEIR_BARRIER_FINAL;
     pending_deinit(oldest, coordinator->config.task_count);
     coordinator->pending_count--;

@@ -15,6 +15,7 @@
 
 #include <pthread.h>
 #include <stdio.h>
+#include <time.h>
 
 enum { NAME_BYTES_MAX = 64, WAITING_POLL_MS = 5 };
 
@@ -102,10 +103,28 @@ uint64_t weir_task_activity(const struct weir_task *task)
     return atomic_load_explicit(&task->source->activity, memory_order_acquire);
 }
 
+static int64_t monotonic_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+// How long the task has taken no input.
+static void log_pause(const struct weir_task *task, const struct weir_barrier *barrier,
+                      int64_t start_us, int64_t passed_us)
+{
+    int64_t end_us = monotonic_us();
+    weir_log(WEIR_LOG_DEBUG, "task %s: barrier %lld took %lld us, of these %lld us in the state",
+             task->name, (long long)barrier->number, (long long)(end_us - start_us),
+             (long long)(end_us - passed_us));
+}
+
 static enum weir_status on_trigger(struct weir_task *task, const struct weir_barrier *barrier,
                                    struct weir_error *error)
 {
     WEIR_ASSERT(!task->is_final);
+    int64_t start_us = monotonic_us();
     if (weir_failpoint("task.barrier")) {
         return weir_error_set(error, WEIR_DOMAIN_RUNTIME, WEIR_ACTION_RECOVER,
                               "failpoint task.barrier");
@@ -121,12 +140,14 @@ static enum weir_status on_trigger(struct weir_task *task, const struct weir_bar
             return WEIR_ERROR;
         }
     }
+    int64_t passed_us = monotonic_us();
     if (task->state != NULL) {
         task->state->ops->barrier(task->state, barrier, snapshot);
         task->has_asked_checkpoint = false;
     }
     task->is_final = barrier->type == WEIR_BARRIER_FINAL;
     weir_snapshot_release(snapshot);
+    log_pause(task, barrier, start_us, passed_us);
     return WEIR_OK;
 }
 
