@@ -76,17 +76,46 @@ static int32_t choose_partition(struct sink *sink, const struct weir_batch *batc
     return (int32_t)(sink->next_partition % count);
 }
 
-static void encode(struct sink *sink, const struct weir_batch *batch)
+// Does the row after the i-th one take its place? Not if a filter has dropped that one.
+static bool is_replaced(const struct sink *sink, const struct weir_batch *batch, uint32_t i)
 {
-    uint32_t count = batch->selected_count;
-    sink->values = weir_arena_alloc(batch->arena, count * sizeof *sink->values);
+    return batch->change[weir_batch_row(batch, i)] == WEIR_CHANGE_UPDATE_BEFORE &&
+           i + 1 < batch->selected_count &&
+           batch->change[weir_batch_row(batch, i + 1)] == WEIR_CHANGE_UPDATE_AFTER &&
+           weir_view_equal(weir_encoded_view(&sink->bytes, &sink->keys[i]),
+                           weir_encoded_view(&sink->bytes, &sink->keys[i + 1]));
+}
+
+// Before their values are encoded, which is most of the work.
+static void drop_replaced(struct sink *sink, struct weir_batch *batch)
+{
+    uint16_t *selected = weir_arena_alloc(batch->arena, batch->selected_count * sizeof *selected);
+    uint32_t kept_count = 0;
+    for (uint32_t i = 0; i < batch->selected_count; i++) {
+        if (!is_replaced(sink, batch, i)) {
+            sink->keys[kept_count] = sink->keys[i];
+            selected[kept_count++] = (uint16_t)weir_batch_row(batch, i);
+        }
+    }
+    batch->selected = selected;
+    batch->selected_count = kept_count;
+}
+
+static void encode(struct sink *sink, struct weir_batch *batch)
+{
     sink->keys = NULL;
     sink->bytes.size_bytes = 0;
-    weir_encoder_encode(sink->config.value_encoder, batch, 0, count, &sink->bytes, sink->values);
     if (sink->config.key_encoder != NULL) {
-        sink->keys = weir_arena_alloc(batch->arena, count * sizeof *sink->keys);
-        weir_encoder_encode(sink->config.key_encoder, batch, 0, count, &sink->bytes, sink->keys);
+        sink->keys = weir_arena_alloc(batch->arena, batch->selected_count * sizeof *sink->keys);
+        weir_encoder_encode(sink->config.key_encoder, batch, 0, batch->selected_count, &sink->bytes,
+                            sink->keys);
+        if (batch->change != NULL) {
+            drop_replaced(sink, batch);
+        }
     }
+    sink->values = weir_arena_alloc(batch->arena, batch->selected_count * sizeof *sink->values);
+    weir_encoder_encode(sink->config.value_encoder, batch, 0, batch->selected_count, &sink->bytes,
+                        sink->values);
 }
 
 static void count_rows(struct sink *sink, uint64_t rows, uint64_t clamped)
@@ -122,19 +151,13 @@ static enum weir_status set_aside(struct sink *sink, const struct weir_batch *ba
     return status;
 }
 
-// Does the row after the i-th one take its place? Not if a filter has dropped that one.
-static bool is_replaced(const struct sink *sink, const struct weir_batch *batch, uint32_t i)
-{
-    return i + 1 < batch->selected_count &&
-           batch->change[weir_batch_row(batch, i + 1)] == WEIR_CHANGE_UPDATE_AFTER &&
-           weir_view_equal(weir_encoded_view(&sink->bytes, &sink->keys[i]),
-                           weir_encoded_view(&sink->bytes, &sink->keys[i + 1]));
-}
-
-static enum weir_status process(struct weir_operator *op, struct weir_batch *batch,
+static enum weir_status process(struct weir_operator *op, struct weir_batch *given,
                                 struct weir_error *error)
 {
     struct sink *sink = (struct sink *)op;
+    // Other nodes may get the batch after this one: its rows stay selected for them.
+    struct weir_batch own = *given;
+    struct weir_batch *batch = &own;
     encode(sink, batch);
     int64_t wall_ms = weir_wall_ms(sink->config.clock);
     uint64_t clamped_count = 0;
@@ -143,9 +166,6 @@ static enum weir_status process(struct weir_operator *op, struct weir_batch *bat
         uint32_t row = weir_batch_row(batch, i);
         enum weir_change change =
             batch->change != NULL ? (enum weir_change)batch->change[row] : WEIR_CHANGE_INSERT;
-        if (change == WEIR_CHANGE_UPDATE_BEFORE && is_replaced(sink, batch, i)) {
-            continue;
-        }
         struct weir_message message = {
             .timestamp_ms = wall_ms,
             .value = weir_encoded_view(&sink->bytes, &sink->values[i]),
