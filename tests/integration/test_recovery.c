@@ -153,7 +153,7 @@ static void test_store_without_the_checkpoint_leaves_the_owner_alone(void **stat
                               "was left alone", "WEIR_CHECKPOINT_DIR"));
     sql_job_feed_numbers(job, "in", 0, 5, 5);
     sql_job_wait_count(job, "out", 10);
-    assert_null(strstr(weir_test_process_output(owner), "WARN"));
+    assert_null(strstr(weir_test_process_output(owner), "looking who owns"));
     sql_job_stop(owner);
 
     char *away = weir_test_format("%s/away", job->dir);
@@ -343,7 +343,7 @@ static void test_job_id_of_another_job_is_refused(void **state)
                 SQL_JOB_TEXTS("reads other topics", "\"twice-in\"", "WEIR_JOB_ID=twice"));
     sql_job_feed_numbers(job, "in", 0, 5, 5);
     sql_job_wait_count(job, "out", 10);
-    assert_null(strstr(weir_test_process_output(owner), "WARN"));
+    assert_null(strstr(weir_test_process_output(owner), "looking who owns"));
     sql_job_stop(owner);
     sql_job_expect_refused(job, as_other, SQL_JOB_TEXTS("reads other topics"));
     sql_job_run_bounded(job);

@@ -91,7 +91,7 @@ static void test_partition_added_while_running_is_read_from_its_first_record(voi
     sql_job_wait_running(process);
     weir_test_topic_grow(job->bootstrap, sql_job_topic(job, "in"), 3);
     sql_job_feed_numbers(job, "in", 2, 0, 10);
-    assert_true(weir_test_process_wait_text(process, "has 3 partitions, 1 before", 20000, NULL));
+    assert_true(weir_test_process_wait_text(process, "has 3 partitions, 1 before", 30000, NULL));
     sql_job_feed_numbers(job, "in", 2, 10, 10);
     sql_job_wait_count(job, "out", 20);
     WEIR_TEST_WAIT_UNTIL(sql_job_committed(job, "in", 2) == 20, 10000);
