@@ -10,10 +10,15 @@
 //                                        open loop: event n is due R per second after the start, no
 //                                        matter how the reader keeps up; event time = due time
 //
+// With --keys K the events are not NEXMark's but {"k":…,"v":…,"pad":"…"} of some 100 bytes, for keyed
+// state of a known size: k is uniform in [0, K), or with --in-turn runs over all keys before one comes
+// again.
+//
 // Event n goes to partition n mod P, without a key; the record's timestamp is the event time.
 #include "client.h"
 #include "measure.h"
 #include "nexmark.h"
+#include "text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +31,8 @@ struct generator_options {
     const char *brokers;
     const char *topic;
     int64_t per_second;
+    int64_t key_count; // 0: NEXMark
+    bool is_in_turn;
     struct weir_bench_settings settings;
 };
 
@@ -46,30 +53,67 @@ static void count_delivery(rd_kafka_t *producer, const rd_kafka_message_t *messa
     }
 }
 
-static void send_event(struct sending *sending, const struct weir_nexmark_event *event)
+static uint64_t mix(uint64_t x)
 {
-    char json[WEIR_NEXMARK_JSON_BYTES_MAX];
-    size_t length = weir_nexmark_write_json(event, json);
-    int32_t partition = (int32_t)(event->number % sending->partition_count);
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+    return x ^ (x >> 31);
+}
+
+// The keyed event `number`; returns its length.
+static size_t write_keyed(const struct generator_options *options, int64_t number, char *out)
+{
+    static const char pad[] = "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyzabcdefgh";
+    uint64_t random = mix((uint64_t)number * 0x9e3779b97f4a7c15u + (uint64_t)options->seed);
+    uint64_t count = (uint64_t)options->key_count;
+    uint64_t key = options->is_in_turn ? (uint64_t)number % count : random % count;
+    char *end = weir_text_put(out, "{\"k\":");
+    end = weir_text_put_int(end, (int64_t)key);
+    end = weir_text_put(end, ",\"v\":");
+    end = weir_text_put_int(end, (int64_t)(random >> 44));
+    end = weir_text_put(end, ",\"pad\":\"");
+    end = weir_text_put_bytes(end, pad, sizeof pad - 1);
+    return (size_t)(weir_text_put(end, "\"}") - out);
+}
+
+// Makes event `number` of either kind; returns the length of its JSON.
+static size_t make_event(const struct generator_options *options,
+                         const struct weir_nexmark *generator, int64_t number,
+                         struct weir_nexmark_event *event, char *json)
+{
+    if (options->key_count == 0) {
+        weir_nexmark_make(generator, number, event);
+        return weir_nexmark_write_json(event, json);
+    }
+    event->time_ms = options->config.base_ms + number * 1000 / options->config.events_per_s;
+    return write_keyed(options, number, json);
+}
+
+static void send_event(struct sending *sending, int64_t number, int64_t time_ms, const char *json,
+                       size_t length)
+{
+    int32_t partition = (int32_t)(number % sending->partition_count);
     sending->bytes += (int64_t)length;
     for (;;) {
         rd_kafka_resp_err_t code = rd_kafka_producev(
             sending->producer, RD_KAFKA_V_RKT(sending->topic), RD_KAFKA_V_PARTITION(partition),
-            RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_VALUE(json, length),
-            RD_KAFKA_V_TIMESTAMP(event->time_ms), RD_KAFKA_V_END);
+            RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_VALUE((void *)json, length),
+            RD_KAFKA_V_TIMESTAMP(time_ms), RD_KAFKA_V_END);
         if (code == RD_KAFKA_RESP_ERR_NO_ERROR) {
             return;
         }
         if (code != RD_KAFKA_RESP_ERR__QUEUE_FULL) {
-            weir_bench_die("event %lld: %s", (long long)event->number, rd_kafka_err2str(code));
+            weir_bench_die("event %lld: %s", (long long)number, rd_kafka_err2str(code));
         }
         rd_kafka_poll(sending->producer, 10);
     }
 }
 
-static void send_all(struct sending *sending, const struct weir_nexmark *generator,
-                     int64_t event_count, int64_t per_second)
+static void send_all(struct sending *sending, const struct generator_options *options,
+                     const struct weir_nexmark *generator, int64_t event_count,
+                     int64_t per_second)
 {
+    char json[WEIR_NEXMARK_JSON_BYTES_MAX];
     struct weir_nexmark_event event;
     int64_t start_us = weir_bench_monotonic_us();
     for (int64_t number = 0; number < event_count; number++) {
@@ -83,8 +127,8 @@ static void send_all(struct sending *sending, const struct weir_nexmark *generat
                 now_us = weir_bench_monotonic_us();
             }
         }
-        weir_nexmark_make(generator, number, &event);
-        send_event(sending, &event);
+        size_t length = make_event(options, generator, number, &event, json);
+        send_event(sending, number, event.time_ms, json, length);
         if (number % 1000 == 0) {
             rd_kafka_poll(sending->producer, 0);
         }
@@ -120,7 +164,7 @@ static int run_send(struct generator_options *options, int64_t event_count, bool
     }
     struct weir_nexmark *generator = weir_nexmark_create(&options->config);
     int64_t start_us = weir_bench_monotonic_us();
-    send_all(&sending, generator, event_count, is_paced ? options->per_second : 0);
+    send_all(&sending, options, generator, event_count, is_paced ? options->per_second : 0);
     double wall_s = (double)(weir_bench_monotonic_us() - start_us) / 1e6;
     struct weir_bench_usage usage = weir_bench_usage_now();
     printf("{\"program\":\"nexgen\",\"events\":%lld,\"bytes_per_event\":%.1f,\"partitions\":%d,"
@@ -143,8 +187,7 @@ static int run_print(const struct generator_options *options, int64_t from, int6
     struct weir_nexmark_event event;
     char json[WEIR_NEXMARK_JSON_BYTES_MAX];
     for (int64_t number = from; number < to; number++) {
-        weir_nexmark_make(generator, number, &event);
-        size_t length = weir_nexmark_write_json(&event, json);
+        size_t length = make_event(options, generator, number, &event, json);
         json[length] = '\n';
         fwrite(json, 1, length + 1, stdout);
     }
@@ -189,6 +232,8 @@ int main(int argc, char **argv)
         {"--base-ms", WEIR_BENCH_NUMBER, &options.config.base_ms, "event time of event 0"},
         {"--group", WEIR_BENCH_NUMBER, &options.config.group_events,
          "event times out of order in groups of so many (1)"},
+        {"--keys", WEIR_BENCH_NUMBER, &options.key_count, "keyed events over so many keys"},
+        {"--in-turn", WEIR_BENCH_FLAG, &options.is_in_turn, "one key after the other"},
         {"--brokers", WEIR_BENCH_TEXT, &options.brokers, "bootstrap servers"},
         {"--topic", WEIR_BENCH_TEXT, &options.topic, "topic to fill"},
         {"--per-second", WEIR_BENCH_NUMBER, &options.per_second, "speed of `paced`"},

@@ -132,11 +132,11 @@ static void report(double wall_s)
     double rows_out = (double)(sum.rows_out > 0 ? sum.rows_out : 1);
     size_t epoch_count = (size_t)epochs.count;
     printf("{\"program\":\"rawpass\",\"form\":\"%s\",\"timestamps\":%s,\"reports\":\"%s\","
-           "\"tasks\":%lld,\"interval_ms\":%lld,\"keep_one_in\":%lld,\"events\":%lld,"
+           "\"tasks\":%lld,\"interval_ms\":%lld,\"keep_per_mille\":%lld,\"events\":%lld,"
            "\"rows_out\":%lld,\"bytes_per_event\":%.1f,\"bytes_per_row\":%.1f,",
            options->form_name, options->timestamps ? "true" : "false", options->reports_name,
            (long long)options->task_count, (long long)options->interval_ms,
-           (long long)options->keep_one_in, (long long)sum.rows_in, (long long)sum.rows_out,
+           (long long)options->keep_per_mille, (long long)sum.rows_in, (long long)sum.rows_out,
            (double)sum.bytes_in / rows_in, (double)sum.bytes_out / rows_out);
     printf("\"wall_s\":%.3f,\"user_s\":%.3f,\"system_s\":%.3f,\"cpu_s\":%.3f,"
            "\"events_per_cpu_s\":%.0f,\"ns_per_event\":%.0f,\"task_ns_per_event\":%.0f,",
@@ -158,7 +158,7 @@ static void parse(int argc, char **argv)
     *options = (struct pass_options){.id = "weir-bench-rawpass",
                                      .reports_name = "callback",
                                      .interval_ms = 1000,
-                                     .keep_one_in = 1,
+                                     .keep_per_mille = 1000,
                                      .task_count = 2,
                                      .batch_rows = 1024,
                                      .timeout_ms = 5};
@@ -174,7 +174,7 @@ static void parse(int argc, char **argv)
          "who serves delivery reports: callback, events (tasks), thread (default callback)"},
         {"--interval-ms", WEIR_BENCH_NUMBER, &options->interval_ms, "between two commits (1000)"},
         {"--cut", WEIR_BENCH_NUMBER, &options->cut_bytes, "payload cut to so many bytes"},
-        {"--keep-one-in", WEIR_BENCH_NUMBER, &options->keep_one_in, "rows that go out (1: all)"},
+        {"--keep-per-mille", WEIR_BENCH_NUMBER, &options->keep_per_mille, "rows that go out (1000)"},
         {"--tasks", WEIR_BENCH_NUMBER, &options->task_count, "consumer handles, a thread each (2)"},
         {"--batch", WEIR_BENCH_NUMBER, &options->batch_rows, "rows wanted by one call (1024)"},
         {"--timeout-ms", WEIR_BENCH_NUMBER, &options->timeout_ms, "of one call (5)"},
@@ -203,7 +203,8 @@ static void parse(int argc, char **argv)
                        options->form_name, options->reports_name);
     }
     if (options->input == NULL || options->output == NULL || options->task_count < 1 ||
-        options->task_count > TASKS_MAX || options->batch_rows < 1 || options->keep_one_in < 1) {
+        options->task_count > TASKS_MAX || options->batch_rows < 1 ||
+        options->keep_per_mille > 1000) {
         weir_bench_die("--input or --output missing, or a number out of range");
     }
 }

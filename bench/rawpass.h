@@ -52,7 +52,7 @@ struct pass_options {
     enum pass_reports reports;
     int64_t interval_ms;
     int64_t cut_bytes; // payload is cut to so many; 0: not at all
-    int64_t keep_one_in;
+    int64_t keep_per_mille; // rows that go out
     int64_t task_count;
     int64_t batch_rows;
     int64_t timeout_ms;
@@ -79,7 +79,7 @@ struct pass_task {
     rd_kafka_t *consumer;
     rd_kafka_queue_t *queue;
     int64_t epoch;
-    int64_t skip_count;                // rows since the last one kept
+    int64_t share; // of the next row that goes out, in thousandths
     bool is_at_end[PARTITIONS_MAX];    // of this task's partitions
     int64_t positions[PARTITIONS_MAX]; // next offset; of this task's partitions
     int64_t unread;                    // partitions not yet at their end

@@ -48,8 +48,9 @@ static void take(struct pass_task *task, rd_kafka_message_t *message, struct out
         task->positions[partition] = message->offset + 1;
         task->rows_in++;
         task->bytes_in += (int64_t)message->len;
-        if (++task->skip_count == options->keep_one_in) {
-            task->skip_count = 0;
+        task->share += options->keep_per_mille;
+        if (task->share >= 1000) {
+            task->share -= 1000;
             rd_kafka_message_t *row = &outgoing->rows[outgoing->count];
             row->partition = partition % pass->output_partition_count;
             row->payload = message->payload;

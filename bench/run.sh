@@ -7,7 +7,9 @@
 #
 #   --bin DIR           where the measuring programs are (build/bench)
 #   --weir FILE         the weir to measure; without it only the raw programs are
-#   --query NAME        of bench/sql: q0, q2, filter100; may be repeated (q0)
+#   --query NAME        of bench/sql: q0, q2, filter100, tumble; with --keys count1m; may be
+#                       repeated (q0)
+#   --keys K            keyed events of some 100 bytes over K keys instead of NEXMark's
 #   --events N          in the input topic (1000000)
 #   --partitions P      of input and output (8)
 #   --rounds R          each runs everything once, in turn A B and B A (5)
@@ -36,6 +38,7 @@ usage() {
 
 bin=$here/../build/bench weir='' queries=() events=1000000 partitions=8 rounds=5 tasks=2
 interval_ms=1000 tps=100000 group=1 dir='' brokers='' is_verified=1
+keys=0 rows_out=0
 while [ $# -gt 0 ]; do
     case $1 in
     --no-verify)
@@ -57,13 +60,17 @@ while [ $# -gt 0 ]; do
     --interval-ms) interval_ms=$2 ;;
     --tps) tps=$2 ;;
     --group) group=$2 ;;
+    --keys) keys=$2 ;;
     --dir) dir=$2 ;;
     --brokers) brokers=$2 ;;
     *) usage ;;
     esac
     shift 2
 done
-[ ${#queries[@]} -gt 0 ] || queries=(q0)
+if [ ${#queries[@]} = 0 ]; then
+    queries=(q0)
+    [ "$keys" = 0 ] || queries=(count1m)
+fi
 for query in "${queries[@]}"; do
     [ -f "$here/sql/$query.sql" ] || die "no bench/sql/$query.sql"
 done
@@ -113,6 +120,11 @@ field() { # FILE NAME: the value of a field of a flat JSON line, or 0
 input=nexmark-$events-$partitions-$tps-$group
 declare -i run_number=0
 seeds=(--tps "$tps" --group "$group")
+filling=("${seeds[@]}")
+if [ "$keys" != 0 ]; then
+    input=keyed-$events-$partitions-$tps-$keys
+    filling=(--tps "$tps" --keys "$keys")
+fi
 
 # Runs a command under runcpu and leaves a line in the results.
 #   measure NAME OUTPUT-TOPIC VERIFY-ARGUMENTS -- COMMAND…
@@ -135,7 +147,13 @@ measure() {
         tail -n 20 "$log.err" >&2
         die "$name ended with $code"
     fi
-    if [ $is_verified = 1 ] && [ ${#checks[@]} -gt 0 ]; then
+    if [ "${checks[0]:-}" = tally ]; then
+        # Also without --no-verify: the raw pass-through has to write as many rows.
+        "$bin/tally" --brokers "$brokers" --topic "$output" "${checks[@]:2}" >"$log.verify"
+        rows_out=$(field "$log.verify" rows)
+        verdict=good
+        [ "$(field "$log.verify" sum)" = "${checks[1]}" ] || verdict=BAD
+    elif [ $is_verified = 1 ] && [ ${#checks[@]} -gt 0 ]; then
         verdict=good
         "$bin/verify" --brokers "$brokers" --topic "$output" --events "$events" \
             --partitions "$partitions" "${seeds[@]}" "${checks[@]}" \
@@ -172,6 +190,8 @@ run_weir() { # QUERY
     case $query in
     q2) checks=(--timestamps --rows q2) ;;
     filter100) checks+=(--filter price%100) ;;
+    count1m) checks=(tally "$events" --field n --key k --keys "$keys") ;;
+    tumble) checks=(tally "$((events * 46 / 50))" --field bids) ;; # if 50 divides the events
     esac
     local sql
     sql=$(sed -e "s/topic = 'nexmark'/topic = '$input'/" -e "s/topic = 'result'/topic = '$output'/" \
@@ -185,9 +205,12 @@ run_weir() { # QUERY
 
 # What is measured, by name; `run_one` knows how.
 kinds=(rawread rawpass rawpass-ts)
+[ "$keys" = 0 ] || kinds=(rawread)
 for query in "${queries[@]}"; do
     case $query in
     q0) kinds+=(rawpass-ts-q0size) ;;
+    count1m) kinds+=(rawpass-ts-count) ;;
+    tumble) ;;
     *) kinds+=(rawpass-ts-1in100) ;;
     esac
     [ -z "$weir" ] || kinds+=("weir-$query")
@@ -209,7 +232,12 @@ run_one() {
         run_rawpass "$1" --rows events --cut 160 --timestamps --
         ;;
     rawpass-ts-1in100)
-        raw_options=(--timestamps --keep-one-in 100)
+        raw_options=(--timestamps --keep-per-mille 10)
+        run_rawpass "$1" --
+        ;;
+    rawpass-ts-count)
+        # As many rows, and as large, as the last run of weir wrote.
+        raw_options=(--timestamps --cut 32 --keep-per-mille $((rows_out * 1000 / events)))
         run_rawpass "$1" --
         ;;
     weir-*) run_weir "${1#weir-}" ;;
@@ -220,11 +248,14 @@ run_one() {
     "$bin/topics" --brokers "$brokers" delete "$input" 2>/dev/null || true
     sleep 1
     "$bin/topics" --brokers "$brokers" create "$input" "$partitions"
-    "$bin/nexgen" --brokers "$brokers" --topic "$input" "${seeds[@]}" preload "$events" >&2
+    "$bin/nexgen" --brokers "$brokers" --topic "$input" "${filling[@]}" preload "$events" >&2
 }
 echo "run: one throw-away run of each raw program, then $rounds rounds" >&2
 run_one rawread
 run_one rawpass-ts
+if [ "$keys" != 0 ] && [ -n "$weir" ]; then
+    run_one weir-count1m
+fi
 : >"$results"
 for ((round = 0; round < rounds; round++)); do
     order=("${kinds[@]}")
@@ -242,10 +273,12 @@ weir_version=none
 broker=$brokers
 [ $is_own_broker = 0 ] || broker="Kafka $(head -n 1 "$here/../tools/kafka-version")"
 cpu=$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1)
+what=NEXMark
+[ "$keys" = 0 ] || what="Keyed, $keys keys"
 span_s=$(awk -v events="$events" -v tps="$tps" 'BEGIN { print events / tps }')
 cat <<E
 
-NEXMark: $events events in JSON, $partitions partitions
+$what: $events events in JSON, $partitions partitions
 $span_s s of event time (tps $tps, group $group, seed 42)
 $(date -u +%Y-%m-%dT%H:%MZ), $(nproc) CPUs ($cpu), load $(cut -d' ' -f1 /proc/loadavg)
 weir $weir_version, librdkafka $librdkafka, broker $broker

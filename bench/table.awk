@@ -24,6 +24,12 @@ function floor_of(name) {
     if (name == "weir-q0") {
         return "rawpass-ts-q0size"
     }
+    if (name == "weir-count1m") {
+        return "rawpass-ts-count"
+    }
+    if (name == "weir-tumble") {
+        return "rawread"
+    }
     return name ~ /^weir-/ ? "rawpass-ts-1in100" : "none"
 }
 {
