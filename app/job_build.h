@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// From plan to tasks. A stage is what lies between two exchanges; its head is a source or an exchange.
-// A source's stage has one task per share of its partitions, a keyed stage one per share of the key
-// groups; each task has its own instance of every node of its stage.
+// From plan to tasks. A stage is what lies between two exchanges; its head is a source or an
+// exchange. A source's stage has one task per share of its partitions, a keyed stage one per share
+// of the key groups; each task has its own instance of every node of its stage.
 #ifndef WEIR_APP_JOB_BUILD_H
 #define WEIR_APP_JOB_BUILD_H
 

@@ -110,8 +110,8 @@ static struct weir_encoder *create_key_encoder(const struct weir_plan_node *node
     WEIR_ASSERT(!"unreachable");
 }
 
-static struct weir_writer *create_writer(const struct weir_node_builder *builder, const char *topic_name,
-                                         struct weir_mailbox *mailbox)
+static struct weir_writer *create_writer(const struct weir_node_builder *builder,
+                                         const char *topic_name, struct weir_mailbox *mailbox)
 {
     const struct weir_topic *topic = weir_topics_find(&builder->recovered->topics, topic_name);
     // An eighth of the budget may be held back on the way out, at least 256 KiB a writer.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From one plan node to one operator of one task: codecs, writers, policies, sources. How nodes become
-// stages and tasks is job_build.h's business.
+// From one plan node to one operator of one task: codecs, writers, policies, sources. How nodes
+// become stages and tasks is job_build.h's business.
 #ifndef WEIR_APP_JOB_NODES_H
 #define WEIR_APP_JOB_NODES_H
 
@@ -43,8 +43,8 @@ enum weir_status weir_node_create_source(const struct weir_node_builder *builder
                                          struct weir_row_error_policy *row_errors,
                                          struct weir_source **source, struct weir_error *error);
 
-// The keyed state of a task of the stage that `head` (an exchange) begins: restored for the key groups
-// of place.
+// The keyed state of a task of the stage that `head` (an exchange) begins: restored for the key
+// groups of place.
 enum weir_status weir_node_create_state(const struct weir_node_builder *builder,
                                         const struct weir_plan_node *head,
                                         const struct weir_node_place *place,

@@ -10,9 +10,9 @@
 //                                        open loop: event n is due R per second after the start, no
 //                                        matter how the reader keeps up; event time = due time
 //
-// With --keys K the events are not NEXMark's but {"k":…,"v":…,"pad":"…"} of some 100 bytes, for keyed
-// state of a known size: k is uniform in [0, K), or with --in-turn runs over all keys before one comes
-// again.
+// With --keys K the events are not NEXMark's but {"k":…,"v":…,"pad":"…"} of some 100 bytes, for
+// keyed state of a known size: k is uniform in [0, K), or with --in-turn runs over all keys before
+// one comes again.
 //
 // Event n goes to partition n mod P, without a key; the record's timestamp is the event time.
 #include "client.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // See keyed_decode.h. Keys and values of a run are decoded apart, each by its own decoder; then the
-// two are put together record by record. A record that is bad in either gives no row and one report.
+// two are put together record by record. A record that is bad in either gives no row and one
+// report.
 #include "kafka/keyed_decode.h"
 
 #include "runtime/types/key.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records of a keyed topic to upserts: the key columns come from the message key, the others from the
-// value; a null value deletes. A decoder made of two.
+// Records of a keyed topic to upserts: the key columns come from the message key, the others from
+// the value; a null value deletes. A decoder made of two.
 #ifndef WEIR_KAFKA_KEYED_DECODE_H
 #define WEIR_KAFKA_KEYED_DECODE_H
 
@@ -15,8 +15,8 @@ struct weir_keyed_decoder_config {
 };
 
 // Bad records with reason key: a null, empty or undecodable key, a key column that is NULL, a value
-// that contradicts the key. decoded->change: INSERT for an upsert, DELETE for a tombstone, whose other
-// columns are NULL.
+// that contradicts the key. decoded->change: INSERT for an upsert, DELETE for a tombstone, whose
+// other columns are NULL.
 struct weir_decoder *weir_keyed_decoder_create(const struct weir_keyed_decoder_config *config);
 
 #endif

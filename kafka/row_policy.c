@@ -175,7 +175,8 @@ static enum weir_status resume(struct weir_operator *op, struct weir_error *erro
 {
     struct policy *policy = (struct policy *)op;
     for (int i = 0; i < WRITER_COUNT; i++) {
-        if (policy->writers[i] != NULL && weir_writer_resume(policy->writers[i], error) != WEIR_OK) {
+        if (policy->writers[i] != NULL &&
+            weir_writer_resume(policy->writers[i], error) != WEIR_OK) {
             return weir_error_context(error, "what table %s sets aside", policy->config.table);
         }
     }

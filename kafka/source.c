@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// See source.h. One poll: fetch → positions → decode → (bad records to the policy) → push → give the
-// messages back. Everything that a batch points to lives until the end of the poll.
+// See source.h. One poll: fetch → positions → decode → (bad records to the policy) → push → give
+// the messages back. Everything that a batch points to lives until the end of the poll.
 //
 // Invariants
 // 1. A position moves only past records that were pushed, reported or counted in this very poll, so

@@ -101,8 +101,8 @@ struct weir_batch {
     uint32_t selected_count;
     struct weir_column *columns;       // schema->column_count of them
     int64_t *event_time_us;            // per row, µs since 2000-01-01 UTC
-    // Per row, behind a watermark node: the largest event time before it in its partition (INT64_MIN:
-    // none). NULL elsewhere.
+    // Per row, behind a watermark node: the largest event time before it in its partition
+    // (INT64_MIN: none). NULL elsewhere.
     const int64_t *partition_time_us;
     const uint8_t *change;             // enum weir_change per row; NULL: all inserts
     const struct weir_record *records; // the record that row i descends from; NULL: from several

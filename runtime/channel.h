@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A channel: the bounded way from one task to another. Carries batches, time, barriers and the end of
-// input, in order. One producer, one consumer; a full channel is back-pressure, not an error.
+// A channel: the bounded way from one task to another. Carries batches, time, barriers and the end
+// of input, in order. One producer, one consumer; a full channel is back-pressure, not an error.
 // Threads: push by the producer's, pop by the consumer's; each is woken through its own mailbox.
 #ifndef WEIR_RUNTIME_CHANNEL_H
 #define WEIR_RUNTIME_CHANNEL_H

@@ -50,8 +50,8 @@ enum weir_status weir_store_write_manifest_as(struct weir_store *store,
                                               const struct weir_manifest *manifest,
                                               struct weir_error *error);
 
-// A file that a manifest lists: is it there, as long and with the checksum that it says? Error (REFUSE)
-// names the file, what was expected and what was found.
+// A file that a manifest lists: is it there, as long and with the checksum that it says? Error
+// (REFUSE) names the file, what was expected and what was found.
 enum weir_status weir_store_verify_file(struct weir_store *store,
                                         const struct weir_state_file *file,
                                         struct weir_error *error);

@@ -19,8 +19,8 @@ enum weir_step {
     WEIR_STEP_BARRIER, // of a source only: source->barrier passes the chain now
 };
 
-// What feeds a task: Kafka (kafka/source.h) or other tasks (runtime/exchange.h). It is the first node
-// of the chain.
+// What feeds a task: Kafka (kafka/source.h) or other tasks (runtime/exchange.h). It is the first
+// node of the chain.
 struct weir_source;
 struct weir_source_ops {
     // Reads once without blocking, and pushes at most one batch. MORE, IDLE, DONE (end of a

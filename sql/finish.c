@@ -31,7 +31,8 @@ static const char *const kind_words[] = {
 
 // A group finds its state by its input, its keys and its window. Its aggregates are matched one by
 // one inside, so that one more does not lose the others: neither they nor their arguments are in
-// the id. By which of its keys rows are exchanged follows from input and keys. What tells two groups of different queries apart is then the table they are for.
+// the id. By which of its keys rows are exchanged follows from input and keys. What tells two
+// groups of different queries apart is then the table they are for.
 static void put_group(struct weir_arena *arena, struct weir_buffer *text,
                       const struct weir_graph_node *exchange)
 {

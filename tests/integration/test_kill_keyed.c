@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kill test with keyed state: counts and sums per key into a keyed topic, and tumbling windows,
-// while weir is killed at named points and at random and comes back with another parallelism. Counts
-// strictly increase per key and end at the truth; each window comes out once, with the right sum.
-// WEIR_TEST_KILLS sets how many kills (16 by default), WEIR_TEST_KEYS how many keys.
+// while weir is killed at named points and at random and comes back with another parallelism.
+// Counts strictly increase per key and end at the truth; each window comes out once, with the right
+// sum. WEIR_TEST_KILLS sets how many kills (16 by default), WEIR_TEST_KEYS how many keys.
 #include "tests/integration/sql_job_util.h"
 
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A Kafka client of the test: four producers that take down what they are asked for and answer as they
-// are told. Deliveries happen when the test says so. Nothing here has transactions: for protocol
-// questions there are real brokers (tests/integration).
+// A Kafka client of the test: four producers that take down what they are asked for and answer as
+// they are told. Deliveries happen when the test says so. Nothing here has transactions: for
+// protocol questions there are real brokers (tests/integration).
 #ifndef WEIR_TESTS_UNIT_KAFKA_FAKE_KAFKA_H
 #define WEIR_TESTS_UNIT_KAFKA_FAKE_KAFKA_H
 
