@@ -62,3 +62,9 @@ GROUP BY w;
 SELECT i2, sum(i4) FILTER (WHERE false) AS a, count(nullif(i2, i2)) AS b, max(nullif(t, t)) AS c,
     avg(nullif(m, m)) AS d, min(nullif(at, at)) AS e
 FROM input WHERE i2 IS NOT NULL GROUP BY i2;
+
+-- By bytes and JSON types; extremes and sums of what may be NaN.
+-- key: y, kind
+SELECT y, coalesce(jsonb_typeof(j), 'none') AS kind, count(*) AS n, count(DISTINCT j) AS different,
+    sum(x) AS s, max(x) AS high, min(x) AS low, avg(x) AS mean, sum(DISTINCT x) AS sd
+FROM input WHERE y IS NOT NULL GROUP BY 1, 2;

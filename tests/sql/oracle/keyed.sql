@@ -4,7 +4,8 @@ SELECT k, g, v, t FROM latest;
 
 -- Some of them, computed.
 -- key: k
-SELECT k, v * 2 AS doubled, upper(t) AS word, coalesce(t, 'none') AS t FROM latest WHERE v > 3 AND g <> 2;
+SELECT k, v * 2 AS doubled, upper(t) AS word, coalesce(t,
+    'none') AS t FROM latest WHERE v > 3 AND g <> 2;
 
 -- Groups that rows come to, leave, and change within.
 -- key: g
@@ -32,10 +33,22 @@ SELECT DISTINCT t, g FROM latest WHERE t IS NOT NULL;
 
 -- Computed keys, groups over a filter that rows pass and do not pass in turn.
 -- key: half, word
-SELECT floor(v / 2) AS half, coalesce(t, 'none') AS word, count(*) AS n, sum(v) AS s, min(k) AS low, max(k) AS high
+SELECT floor(v / 2) AS half, coalesce(t, 'none') AS word, count(*) AS n, sum(v) AS s, min(k) AS low,
+    max(k) AS high
 FROM latest WHERE v > 2 AND k % 7 <> 3 GROUP BY 1, 2;
 
 -- The most of the sums.
 -- key: one
 SELECT 1 AS one, max(s) AS most, min(s) AS least, count(*) AS groups, sum(n) AS n
 FROM (SELECT t, sum(v) AS s, count(*) AS n FROM latest GROUP BY t) AS s;
+
+-- Texts that come and go.
+-- key: t
+SELECT t, count(*) FILTER (WHERE g > 1) AS n, max(v) FILTER (WHERE g = 0) AS high,
+    min(k) FILTER (WHERE v > 5) AS low,
+    avg(v) AS mean, sum(g) AS s, count(DISTINCT v) FILTER (WHERE g < 3) AS few, max(DISTINCT g) AS most
+FROM latest WHERE t IS NOT NULL GROUP BY t HAVING count(*) <> 9;
+
+-- Rows that pass by their group alone.
+-- key: k
+SELECT k, 'kept' AS kind, g * 10 AS g FROM latest WHERE g IN (1, 3) OR v IS NULL;

@@ -42,7 +42,8 @@ SELECT id, upper(t) AS a, lower(t) AS b, initcap(u) AS c, length(t) AS d, octet_
     split_part(t, ',', 2) AS n, trim(t) AS o, ltrim(t, 'a ') AS p, rtrim(u) AS q, btrim(t, '" ') AS r,
     lpad(u, 6, '*') AS s, rpad(t, 4) AS t, reverse(t) AS u, repeat(u, 2) AS v, translate(t, 'abc',
     'xy') AS w,
-    overlay(t PLACING 'ZZ' FROM 2) AS x, starts_with(t, 'a') AS y, ascii(t) AS z, concat(t, i4, b, d) AS aa,
+    overlay(t PLACING 'ZZ' FROM 2) AS x, starts_with(t, 'a') AS y, ascii(t) AS z, concat(t, i4, b,
+    d) AS aa,
     concat_ws('|', u, i4, t) AS ab, chr(64 + abs(i4)) AS ac, t LIKE '%o%' AS ad, t LIKE 'row\_id' AS ae,
     t ILIKE 'zO_' AS af, u NOT LIKE '_b%' AS ag, bit_length(u) AS ah
 FROM input;
@@ -67,16 +68,19 @@ SELECT 1 AS one, 'x' AS x, NULL AS nothing, 1.50 AS n, true AS yes, date '2024-0
 FROM input WHERE id <= 3;
 
 -- Operators in and over each other.
-SELECT id, - i4 ^ 2 AS a, 2 + 3 * i4 - i4 / 2 % 3 AS b, NOT i4 = 3 AND b AS c, i4 + 1 > i2 OR b IS TRUE AS d,
+SELECT id, - i4 ^ 2 AS a, 2 + 3 * i4 - i4 / 2 % 3 AS b, NOT i4 = 3 AND b AS c,
+    i4 + 1 > i2 OR b IS TRUE AS d,
     i4 - i2 - 1 AS e, 7 / 2 * i4 AS f, 7.0 / 2 * i4 AS g, -m AS h, - (-i4) AS i, i4 * i4 % 7 = 2 AS j,
     t || i4 AS k, i4 || t AS l, (t || u) || 'z' = t || u || 'z' AS m
 FROM input;
 
 -- Types of mixed arithmetic, rounding of casts.
-SELECT id, i2 + 1::bigint AS a, i2 * 1.5 AS b, i4 + 1.0::real AS c, m::numeric(6,0) AS d, (m / 10)::int AS e,
+SELECT id, i2 + 1::bigint AS a, i2 * 1.5 AS b, i4 + 1.0::real AS c, m::numeric(6,0) AS d,
+    (m / 10)::int AS e,
     (f8 / 4)::int8 AS f, m::real AS g, (m::double precision * 1.1) AS h, m::numeric(12,4) AS i,
     round(m::double precision) AS j, (i4 / 3.0)::numeric(10,3) AS k, i8 * 1.0 AS l, i4 / 3::real AS m,
-    round(m, -2) AS n, trunc(m) AS o, round(i4 / 8.0, 2) AS p, exp(i4 / 10::float8) AS q, ln(abs(f8) + 1) AS r,
+    round(m, -2) AS n, trunc(m) AS o, round(i4 / 8.0, 2) AS p, exp(i4 / 10::float8) AS q,
+    ln(abs(f8) + 1) AS r,
     power(f8, 2) AS s, sqrt(abs(f8)) AS t, log(abs(i4) + 1) AS u, cbrt(i4) AS v
 FROM input;
 
@@ -88,4 +92,16 @@ SELECT id, extract(epoch FROM ts) AS a, extract(epoch FROM d) AS b, extract(juli
     date_trunc('year', d) AS m, date_trunc('century', ts) AS n, date_trunc('millennium', tz) AS o,
     date_trunc('day', tz) AS p, date_trunc('minute', ts) AS q, at > ts AS r, d = ts::date AS s,
     ts::text || '!' AS t, coalesce(d, ts::date) AS u, greatest(at, tz) AS v
+FROM input;
+
+-- JSON and bytes.
+SELECT id, j, y, j -> 'a' AS a, j ->> 'b' AS b, j -> 1 AS c, j ->> 'key' AS d, jsonb_typeof(j) AS e,
+    j = '1' AS f, j::text AS g, j -> 'a' ->> 'c' AS h, y || '\x7a' AS i, length(y) AS k, y > '\x01' AS l,
+    octet_length(y) AS m, y::text AS n, j IS NULL AS o, j <> 'null' AS p, substring(y FROM 2) AS q
+FROM input;
+
+-- Numerics that are none.
+SELECT id, x, x + 1 AS a, x > 5 AS b, x = 'NaN' AS c, x * m AS d, abs(x) AS e, round(x, 1) AS f,
+    x::float8 AS g,
+    -x AS h, greatest(x, m) AS i, x::text AS k, least(x, 0) AS l, x::numeric(40,3) AS m
 FROM input;
