@@ -60,8 +60,11 @@ static const struct translation translations[] = {
     ROW(INVALID_TIMESTAMP, DATA, REFUSE, FAIL, FAIL, FAIL),
     ROW(INVALID_RECORD, DATA, REFUSE, FAIL, FAIL, FAIL),
     ROW(OFFSET_METADATA_TOO_LARGE, KAFKA, REFUSE, FAIL, FAIL, FAIL),
-    ROW(OFFSET_OUT_OF_RANGE, KAFKA, RETRY, FAIL, RECOVER, RECOVER),
-    ROW(_AUTO_OFFSET_RESET, KAFKA, RETRY, FAIL, RECOVER, RECOVER),
+
+    // Removed before they were read, or the topic was made anew: the recovery finds out which, and
+    // says it or goes on.
+    ROW(OFFSET_OUT_OF_RANGE, KAFKA, RETRY, RECOVER, RECOVER, RECOVER),
+    ROW(_AUTO_OFFSET_RESET, KAFKA, RETRY, RECOVER, RECOVER, RECOVER),
 };
 
 static const struct translation *translation_of(rd_kafka_resp_err_t code)
