@@ -87,6 +87,21 @@ out:
 
 // --- begin, end, timestamp -----------------------------------------------------------------------
 
+// A handle keeps what it knows of a topic for minutes: a partition that was added since is unknown to
+// it until it asks again. What comes of it is seen by the caller's next try.
+static void refresh_topic(rd_kafka_t *handle, const char *topic, int32_t timeout_ms)
+{
+    rd_kafka_topic_t *topic_handle = rd_kafka_topic_new(handle, topic, NULL);
+    const struct rd_kafka_metadata *metadata = NULL;
+    if (topic_handle != NULL && rd_kafka_metadata(handle, 0, topic_handle, &metadata, timeout_ms) ==
+                                    RD_KAFKA_RESP_ERR_NO_ERROR) {
+        rd_kafka_metadata_destroy(metadata);
+    }
+    if (topic_handle != NULL) {
+        rd_kafka_topic_destroy(topic_handle);
+    }
+}
+
 // One request a leader for all partitions. The protocol takes -2 for the first offset and -1 for
 // the end where others give a timestamp, and so does librdkafka, whose logical offsets are the
 // same.
@@ -104,6 +119,7 @@ static enum weir_status list_offsets(rd_kafka_t *handle, int64_t timestamp_ms, u
     for (uint32_t i = 0; i < count; i++) {
         if (list->elems[i].err != RD_KAFKA_RESP_ERR_NO_ERROR) {
             status = set_partition_error(error, &list->elems[i], "offset");
+            refresh_topic(handle, list->elems[i].topic, timeout_ms);
             goto out;
         }
         offsets[i] = list->elems[i].offset;
