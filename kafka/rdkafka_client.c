@@ -11,6 +11,9 @@
 #include "runtime/base/memory.h"
 
 #include <string.h>
+#include <time.h>
+
+enum { DESTROY_TIMEOUT_S = 10 };
 
 enum {
     // A broker that is down makes every handle report it again and again.
@@ -149,6 +152,30 @@ static void free_properties(struct weir_rdkafka_property_list *list)
     free(list->properties);
 }
 
+static void *destroy_handle(void *handle)
+{
+    rd_kafka_destroy(handle);
+    return NULL;
+}
+
+void weir_rdkafka_handle_destroy(struct weir_rdkafka *kafka, rd_kafka_t *handle)
+{
+    pthread_t thread;
+    int failed = pthread_create(&thread, NULL, destroy_handle, handle);
+    WEIR_ASSERT(failed == 0);
+    struct timespec deadline;
+    clock_gettime(CLOCK_MONOTONIC, &deadline);
+    deadline.tv_sec += DESTROY_TIMEOUT_S;
+    if (pthread_clockjoin_np(thread, NULL, CLOCK_MONOTONIC, &deadline) == 0) {
+        return;
+    }
+    pthread_detach(thread);
+    atomic_store(&kafka->has_left_handle, true);
+    weir_log(WEIR_LOG_WARN,
+             "librdkafka does not end a handle (was a topic deleted?): left behind after %d s",
+             DESTROY_TIMEOUT_S);
+}
+
 static void kafka_destroy(struct weir_kafka *base)
 {
     struct weir_rdkafka *kafka = weir_rdkafka_of(base);
@@ -157,8 +184,11 @@ static void kafka_destroy(struct weir_kafka *base)
     }
     for (int i = 0; i < 2; i++) {
         if (kafka->questions[i] != NULL) {
-            rd_kafka_destroy(kafka->questions[i]);
+            weir_rdkafka_handle_destroy(kafka, kafka->questions[i]);
         }
+    }
+    if (atomic_load(&kafka->has_left_handle)) {
+        return;
     }
     pthread_mutex_destroy(&kafka->questions_lock);
     pthread_mutex_destroy(&kafka->record_lock);

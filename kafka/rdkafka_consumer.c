@@ -360,7 +360,7 @@ static void consumer_destroy(struct weir_consumer *base)
     rd_kafka_queue_io_event_enable(consumer->queue, -1, NULL, 0);
     rd_kafka_assign(consumer->handle, NULL);
     rd_kafka_queue_destroy(consumer->queue);
-    rd_kafka_destroy(consumer->handle);
+    weir_rdkafka_handle_destroy(consumer->kafka, consumer->handle);
     free(consumer->partitions);
     free(consumer->slots);
     free(consumer->live);

@@ -36,6 +36,8 @@ struct weir_rdkafka {
     rd_kafka_t *questions[2];       // by enum weir_isolation
     pthread_mutex_t record_lock;    // one record_at at a time: it assigns
 
+    atomic_bool has_left_handle; // one that did not end may still call back: this is not freed
+
     // The log callback holds lines back when there are too many.
     _Atomic int64_t log_window_ms;
     _Atomic uint32_t log_line_count;
@@ -72,6 +74,10 @@ int64_t weir_rdkafka_handle_setting(rd_kafka_t *handle, const char *name);
 // --- rdkafka_client.c ----------------------------------------------------------------------------
 
 struct weir_rdkafka *weir_rdkafka_of(struct weir_kafka *kafka);
+
+// rd_kafka_destroy, but not for ever: a consumer whose topic was deleted never ends in librdkafka
+// (2.0.2 and others). After 10 s it is left behind with its threads, and the log says so.
+void weir_rdkafka_handle_destroy(struct weir_rdkafka *kafka, rd_kafka_t *handle);
 
 // Writes and counts what librdkafka reports about brokers and connections. Thread: any.
 void weir_rdkafka_note_error(struct weir_rdkafka *kafka, rd_kafka_resp_err_t code,
