@@ -1,13 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# collect.sh PROGRAM FOLDER: lays FOLDER out as the root of an image that holds PROGRAM, every library
-# that it loads (as ldd says) at the place where it is loaded from, and the few files that libraries open
-# by themselves. Libraries that are only opened on demand are left out: Kerberos (GSSAPI) and OpenSSL's
-# legacy algorithms.
+# collect.sh PROGRAM FOLDER ARCHIVE…: lays FOLDER out as the root of an image that holds PROGRAM, every
+# library that it loads (as ldd says) at the place where it is loaded from, and the few files that
+# libraries open by themselves. Libraries that are only opened on demand are left out: Kerberos (GSSAPI)
+# and OpenSSL's legacy algorithms. ARCHIVEs are static libraries inside the program: the image needs
+# their copyrights.
 set -eu
 program=$1
 root=$2
+shift 2
 
 mkdir -p "$root/usr/local/bin" "$root/usr/lib64" "$root/etc/weir" "$root/etc/ssl/certs" \
     "$root/usr/lib/ssl" "$root/usr/share/doc/weir" "$root/var/lib/weir" "$root/var/lib/dpkg/status.d"
@@ -37,10 +39,14 @@ printf 'root:x:0:\nweir:x:10001:\n' >"$root/etc/group"
 chown 10001:10001 "$root/var/lib/weir"
 
 # Which packages these files come from: scanners for known faults read status.d, people the copyrights.
+for archive; do
+    echo "$archive"
+done >>/tmp/libraries
 while read -r library; do
     file=$(readlink -f "$library")
     dpkg -S "$file" 2>/dev/null || dpkg -S "${file#/usr}"
-done </tmp/libraries | cut -d: -f1 | sort -u >/tmp/packages
+done </tmp/libraries >/tmp/owners
+cut -d: -f1 /tmp/owners | sort -u >/tmp/packages
 echo ca-certificates >>/tmp/packages
 # Several packages made from one source may share the copyright of one of them.
 copyright_of() { # PACKAGE
