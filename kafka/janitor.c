@@ -109,13 +109,12 @@ static bool is_ours(const struct weir_janitor *janitor)
            WEIR_OK;
 }
 
-// found: at start, all state files of the store; else NULL, and only what the manifests that go had
-// listed is looked at. Whatever is to be deleted was listed before this looks whether the store is
+// found: at start, all state files of the store; later only what the manifests that go had listed is
+// looked at. Whatever is to be deleted was listed before this looks whether the store is
 // ours.
 static void clean(struct weir_janitor *janitor, int64_t number, const struct weir_attempt *attempt,
-                  const char *const *found, uint32_t found_count)
+                  bool at_start, const char *const *found, uint32_t found_count)
 {
-    bool at_start = found != NULL;
     struct weir_arena *arena = weir_arena_create(16 << 10);
     uint32_t count = janitor->known_count;
     struct weir_store_entry *entries = weir_arena_alloc(arena, count * sizeof *entries);
@@ -162,8 +161,7 @@ static bool read_store(struct weir_janitor *janitor, struct weir_arena *arena, c
     struct weir_store_entry *entries;
     uint32_t count;
     struct weir_error error;
-    static const char *none[1];
-    *found = none;
+    *found = NULL;
     *found_count = 0;
     bool is_whole =
         weir_store_list(janitor->config.store, arena, &entries, &count, &error) == WEIR_OK &&
@@ -196,7 +194,7 @@ struct weir_janitor *weir_janitor_create(const struct weir_janitor_config *confi
     const char **found;
     uint32_t found_count;
     if (read_store(janitor, arena, &found, &found_count)) {
-        clean(janitor, number, attempt, found, found_count);
+        clean(janitor, number, attempt, true, found, found_count);
     }
     weir_arena_destroy(arena);
     return janitor;
@@ -204,7 +202,7 @@ struct weir_janitor *weir_janitor_create(const struct weir_janitor_config *confi
 
 void weir_janitor_clean(struct weir_janitor *janitor, int64_t number)
 {
-    clean(janitor, number, &janitor->config.owner, NULL, 0);
+    clean(janitor, number, &janitor->config.owner, false, NULL, 0);
 }
 
 void weir_janitor_destroy(struct weir_janitor *janitor)

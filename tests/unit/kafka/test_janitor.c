@@ -130,6 +130,25 @@ static void test_janitor_removes_leftovers_at_start(void **state)
     assert_string_equal(fixture->files.removed, "leftover");
 }
 
+static enum weir_status list_nothing(const struct weir_state_files *files,
+                                     const char *store_folder, struct weir_arena *arena,
+                                     const char ***names, uint32_t *name_count,
+                                     struct weir_error *error)
+{
+    (void)files, (void)store_folder, (void)arena, (void)error;
+    *names = NULL;
+    *name_count = 0;
+    return WEIR_OK;
+}
+
+static void test_janitor_removes_leftovers_of_a_job_without_state(void **state)
+{
+    struct fixture *fixture = *state;
+    fixture->files.base.list = list_nothing;
+    weir_janitor_destroy(weir_janitor_create(&fixture->config, 5, &attempt_a));
+    assert_int_equal(count_manifests(fixture), 1);
+}
+
 static void test_janitor_removes_nothing_of_a_store_that_was_taken_over_meanwhile(void **state)
 {
     struct fixture *fixture = *state;
@@ -143,6 +162,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_janitor_removes_leftovers_at_start, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_janitor_removes_leftovers_of_a_job_without_state,
+                                        set_up, tear_down),
         cmocka_unit_test_setup_teardown(
             test_janitor_removes_nothing_of_a_store_that_was_taken_over_meanwhile, set_up,
             tear_down),
