@@ -109,9 +109,8 @@ static bool is_ours(const struct weir_janitor *janitor)
            WEIR_OK;
 }
 
-// found: at start, all state files of the store; later only what the manifests that go had listed is
-// looked at. Whatever is to be deleted was listed before this looks whether the store is
-// ours.
+// found: at start, all state files of the store; later only what the manifests that go had listed
+// is looked at. Whatever is to be deleted was listed before this looks whether the store is ours.
 static void clean(struct weir_janitor *janitor, int64_t number, const struct weir_attempt *attempt,
                   bool at_start, const char *const *found, uint32_t found_count)
 {

@@ -62,8 +62,8 @@ static const struct rd_kafka_metadata *ask_for_brokers(rd_kafka_t *handle, int32
     if (metadata->broker_cnt == 0) {
         // The only one that is up has lost touch with the controller for a moment.
         rd_kafka_metadata_destroy(metadata);
-        weir_rdkafka_error_set(error, WEIR_RDKAFKA_ASK, RD_KAFKA_RESP_ERR_BROKER_NOT_AVAILABLE, NULL,
-                               "asking for the brokers");
+        weir_rdkafka_error_set(error, WEIR_RDKAFKA_ASK, RD_KAFKA_RESP_ERR_BROKER_NOT_AVAILABLE,
+                               NULL, "asking for the brokers");
         return NULL;
     }
     return metadata;

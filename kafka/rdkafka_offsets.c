@@ -87,8 +87,8 @@ out:
 
 // --- begin, end, timestamp -----------------------------------------------------------------------
 
-// A handle keeps what it knows of a topic for minutes: a partition that was added since is unknown to
-// it until it asks again. What comes of it is seen by the caller's next try.
+// A handle keeps what it knows of a topic for minutes: a partition that was added since is unknown
+// to it until it asks again. What comes of it is seen by the caller's next try.
 static void refresh_topic(rd_kafka_t *handle, const char *topic, int32_t timeout_ms)
 {
     rd_kafka_topic_t *topic_handle = rd_kafka_topic_new(handle, topic, NULL);
