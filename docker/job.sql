@@ -1,4 +1,5 @@
--- Orders come in; what one piece costs, and the large orders, go out. Both in one transaction.
+-- Orders come in; what one piece costs, the large orders, and the totals of each customer go out, all in
+-- one transaction.
 CREATE TABLE orders (
     id bigint NOT NULL,
     customer text NOT NULL,
@@ -18,5 +19,10 @@ WITH (topic = 'item_prices', partitions = 4, replicas = 1);
 CREATE TABLE large_orders (id bigint, customer text, amount numeric(12,2))
 WITH (topic = 'large_orders', key = 'customer', partitions = 4, replicas = 1);
 
+-- A table with a key holds the latest row of each key.
+CREATE TABLE customer_totals (customer text PRIMARY KEY, orders bigint, amount numeric(12,2))
+WITH (topic = 'customer_totals', partitions = 4, replicas = 1);
+
 INSERT INTO item_prices SELECT id, amount / items FROM orders;
 INSERT INTO large_orders SELECT id, customer, amount FROM orders WHERE amount >= 1000;
+INSERT INTO customer_totals SELECT customer, count(*), sum(amount) FROM orders GROUP BY customer;

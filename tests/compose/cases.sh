@@ -179,8 +179,22 @@ kills_in_the_middle_lose_and_double_nothing() {
     outputs_are_right
 }
 
+# The latest row of each customer, as a reader of the changes has it.
+totals() {
+    consume customer_totals | cut -f 2 |
+        awk -F '"' '{latest[$4] = $0} END {for (customer in latest) print latest[customer]}' |
+        LC_ALL=C sort >"$work/customer_totals"
+}
+
+has_totals() {
+    totals
+    "$here/rows.sh" customer_totals "$(orders)" | LC_ALL=C sort | diff - "$work/customer_totals" |
+        head -n 4
+}
+
 outputs_are_right() {
     local topic
+    await has_totals
     for topic in item_prices large_orders orders_dead; do
         await has_all $topic "$(orders)"
         "$here/rows.sh" $topic "$(orders)" | LC_ALL=C sort >"$work/expected"

@@ -8,6 +8,7 @@
 #   rows.sh item_prices TO       what must be there after the orders 0 to TO - 1: partition<TAB>value in
 #                                the order of each partition
 #   rows.sh large_orders TO      value
+#   rows.sh customer_totals TO   value: the latest row of each customer
 #   rows.sh orders_dead TO       reason<TAB>partition<TAB>offset<TAB>value
 set -euo pipefail
 what=$1
@@ -43,6 +44,10 @@ BEGIN {
             reason = "decode"
             value = sprintf("{\"id\":%d, rubbish", n)
         }
+        if (reason != "decode" && reason != "constraint") {
+            count[n % 50]++
+            total[n % 50] += amount
+        }
         if (what == "input") {
             print partition, value
         } else if (what == "orders_dead" && reason != "") {
@@ -51,6 +56,12 @@ BEGIN {
             print partition, sprintf("{\"id\":%d,\"price\":%s}", n, money(price))
         } else if (what == "large_orders" && reason == "" && amount >= 100000) {
             print sprintf("{\"id\":%d%s,\"amount\":%s}", n, customer, money(amount))
+        }
+    }
+    for (n = 0; what == "customer_totals" && n < 50; n++) {
+        if (count[n] > 0) {
+            print sprintf("{\"customer\":\"c%d\",\"orders\":%d,\"amount\":%s}", n, count[n],
+                money(total[n]))
         }
     }
 }' /dev/null | if [ "$what" = item_prices ]; then sort -s -k 1,1n; else cat; fi
