@@ -101,6 +101,9 @@ static void test_changes_become_upserts_and_tombstones(void **state)
     assert_true(producer->rows[2].is_value_null);
     assert_true(producer->rows[3].is_value_null);
     assert_int_equal(weir_sink_stats(sink).row_count, 4);
+    // What the sink drops is dropped for itself: other nodes get the same batch.
+    assert_int_equal(batch.selected_count, 5);
+    assert_null(batch.selected);
     fake_handles_close(handles);
     sink->ops->destroy(sink);
     weir_arena_destroy(arena);
