@@ -70,8 +70,9 @@ class RuleTest(unittest.TestCase):
 
     def test_columns(self):
         wide = "// " + "é" * 97 + "\n"
-        self.check("columns", {"a.c": wide + wide[:-1] + "x\n", "a.py": "#" * 110 + "\n" + "#" * 111},
-                   [("a.c", 2), ("a.py", 2)])
+        self.check("columns", {"a.c": wide + wide[:-1] + "x\n", "a.py": "#" * 110 + "\n" + "#" * 111,
+                               "tests/sql/a.sql": "-" * 200, "b.sql": "-" * 111},
+                   [("a.c", 2), ("a.py", 2), ("b.sql", 1)])
 
     def test_length(self):
         self.check("length", {"a.c": "//\n" * 600, "b.c": "//\n" * 601}, [("b.c", 1)])
