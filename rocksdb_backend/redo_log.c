@@ -294,7 +294,9 @@ weir_redo_log_read(const char *folder, const struct weir_state_file *file, const
     for (uint32_t i = 0; i < list_count && !reader.is_short; i++) {
         visit_list(&reader, &entry_count, visit, context);
     }
-    if (reader.is_short || entry_count != 0 || reader.at + DIGEST_BYTES != reader.size_bytes) {
+    uint64_t digest = XXH3_64bits(reader.data, reader.at);
+    if (get(&reader, DIGEST_BYTES) != digest || reader.is_short || entry_count != 0 ||
+        reader.at != reader.size_bytes) {
         return not_ours(file, "not what a redo log looks like", error);
     }
     return WEIR_OK;

@@ -60,9 +60,8 @@ static bool visit_stored(const struct scan *scan, struct weir_view key, struct w
                        (struct weir_view){.data = copy->data, .size_bytes = copy->size_bytes});
 }
 
-// False: visit had enough. first_stored: the first key that RocksDB has and the cache does not
-// know.
-static bool merge(struct scan *scan, struct weir_buffer *first_stored, bool *is_any_stored)
+// first_stored: the first key that RocksDB has and the cache does not know.
+static void merge(struct scan *scan, struct weir_buffer *first_stored, bool *is_any_stored)
 {
     for (;;) {
         struct weir_version *version = cached_at(scan);
@@ -70,7 +69,7 @@ static bool merge(struct scan *scan, struct weir_buffer *first_stored, bool *is_
         struct weir_view value;
         bool is_stored = stored_at(scan, &key, &value) && is_before(key, scan->to);
         if (version == NULL && !is_stored) {
-            return true;
+            return;
         }
         int order = version == NULL ? 1
                     : !is_stored    ? -1
@@ -90,7 +89,7 @@ static bool merge(struct scan *scan, struct weir_buffer *first_stored, bool *is_
             weir_live_iterator_next(scan->iterator);
         }
         if (!goes_on) {
-            return false;
+            return;
         }
     }
 }
@@ -112,7 +111,8 @@ static void open_stored(struct scan *scan, struct weir_view from)
     weir_buffer_deinit(&end);
 }
 
-// After a scan that began at or below the bound and came to its end.
+// After a scan that began at or below the bound, whether or not visit saw the end of it: what of
+// RocksDB lies before the iterator's place was seen.
 static void raise_bound(const struct scan *scan, const struct weir_buffer *first_stored,
                         bool is_any_stored)
 {
@@ -158,11 +158,11 @@ void weir_keyed_scan(struct weir_state *base, uint16_t key_group, struct weir_vi
     }
     struct weir_buffer first_stored = {0};
     bool is_any_stored = false;
-    bool is_ended = merge(&scan, &first_stored, &is_any_stored);
+    merge(&scan, &first_stored, &is_any_stored);
     if (scan.iterator == NULL) {
         return;
     }
-    if (is_ended && begins_below) {
+    if (begins_below) {
         raise_bound(&scan, &first_stored, is_any_stored);
     }
     weir_buffer_deinit(&first_stored);

@@ -248,8 +248,8 @@ static void test_store_with_threads_is_as_the_model(void **state)
     world->is_threaded = true;
     world->budget_bytes = (size_t)256 << 10;
     world_start(world, 2, 0);
-    for (uint32_t life = 0; life < 4; life++) {
-        for (uint32_t i = 0; i < 3000; i++) {
+    for (uint32_t life = 0; life < 3; life++) {
+        for (uint32_t i = 0; i < 2000; i++) {
             world_some_operation(world);
             if (i % 50 == 0) {
                 world_barrier(world);
