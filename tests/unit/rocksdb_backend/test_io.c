@@ -189,7 +189,7 @@ static void test_io_failed_publication_keeps_shared_tables(void **state)
     (void)state;
     struct world *world = new_world(2);
     run_checkpoints(world, 5);
-    arm("state.publish=error@2");
+    arm("state.publish=error@4"); // of the four new files the last one
     run_checkpoints(world, 1);
     struct weir_state_handle handle;
     world_handles(world_checkpoint(world, world->committed), &handle);
