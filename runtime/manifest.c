@@ -263,7 +263,7 @@ enum weir_status weir_manifest_decode(const char *name, struct weir_view bytes,
                                       struct weir_arena *arena, struct weir_manifest *manifest,
                                       struct weir_error *error)
 {
-    struct weir_view body;
+    struct weir_view body = {0};
     if (check_head(name, bytes, &body, error) != WEIR_OK) {
         return WEIR_ERROR;
     }
