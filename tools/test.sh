@@ -141,10 +141,6 @@ run_ctest() { # FOLDER
     python3 "$here/count_tests.py" "${files[@]}" >>"$results" || note failed ctest
 }
 
-# Both sanitizers stop at their first finding; a leak at the end of a program counts as one.
-export ASAN_OPTIONS="${ASAN_OPTIONS:-detect_leaks=1:abort_on_error=0}"
-export TSAN_OPTIONS="${TSAN_OPTIONS:-halt_on_error=1}"
-
 say "Installing what is missing"
 need install "$here/install-deps.sh" --test
 command -v ccache >/dev/null && launcher=(-D CMAKE_C_COMPILER_LAUNCHER=ccache)

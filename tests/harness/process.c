@@ -23,9 +23,11 @@ struct weir_test_process {
     struct weir_test_exit how;
     char *log_path;
     off_t log_start_bytes; // what earlier processes wrote into the same file
+    bool may_report;
 };
 
 static struct weir_test_process *all_processes;
+static bool is_exiting; // in the exit handler no test can fail any more
 
 static size_t name_length(const char *line)
 {
@@ -43,6 +45,14 @@ static bool is_replaced(const char *line, const char *const *changes)
     return false;
 }
 
+static bool is_of_sanitizer(const char *line)
+{
+    static const char end[] = "SAN_OPTIONS";
+    size_t length = name_length(line);
+    return length >= sizeof end - 1 &&
+           strncmp(line + length - (sizeof end - 1), end, sizeof end - 1) == 0;
+}
+
 // The array is for free(); the lines belong to the environment and to the options.
 static const char **merge_environment(const struct weir_test_process_options *options)
 {
@@ -56,8 +66,9 @@ static const char **merge_environment(const struct weir_test_process_options *op
     }
     const char **merged = weir_test_alloc(capacity * sizeof(*merged));
     size_t count = 0;
-    for (size_t i = 0; !options->is_environment_empty && environ[i] != NULL; i++) {
-        if (!is_replaced(environ[i], changes)) {
+    for (size_t i = 0; environ[i] != NULL; i++) {
+        if ((!options->is_environment_empty || is_of_sanitizer(environ[i])) &&
+            !is_replaced(environ[i], changes)) {
             merged[count++] = environ[i];
         }
     }
@@ -109,6 +120,7 @@ struct weir_test_process *weir_test_process_start(const struct weir_test_process
 {
     struct weir_test_process *process = weir_test_alloc(sizeof(*process));
     process->log_path = weir_test_format("%s", options->log_path);
+    process->may_report = options->may_report;
     int log_fd = open_high(options->log_path, O_WRONLY | O_CREAT | O_APPEND);
     int input_fd = open_high("/dev/null", O_RDONLY);
     struct stat status;
@@ -147,6 +159,35 @@ pid_t weir_test_process_pid(const struct weir_test_process *process)
     return process->pid;
 }
 
+static char *read_output(struct weir_test_process *process, size_t *bytes)
+{
+    size_t file_bytes = 0;
+    char *text = weir_test_read_file(process->log_path, &file_bytes);
+    if (text == NULL) {
+        WEIR_TEST_FAIL("cannot read %s: %s", process->log_path, strerror(errno));
+    }
+    size_t start = (size_t)process->log_start_bytes;
+    *bytes = file_bytes > start ? file_bytes - start : 0;
+    memmove(text, text + (file_bytes - *bytes), *bytes + 1);
+    return text;
+}
+
+// However the process ended: the exit code of one that the test kills says nothing, and that of
+// UBSan is also one of weir's own.
+static void refuse_report(struct weir_test_process *process)
+{
+    static const char *const marks[] = {"Sanitizer: ", ": runtime error: "};
+    size_t bytes;
+    char *output = read_output(process, &bytes);
+    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
+        if (strstr(output, marks[i]) != NULL) {
+            WEIR_TEST_FAIL("process %d has a sanitizer's report in %s:\n%s", process->pid,
+                           process->log_path, output);
+        }
+    }
+    free(output);
+}
+
 static void reap(struct weir_test_process *process, int flags)
 {
     int status = 0;
@@ -156,6 +197,9 @@ static void reap(struct weir_test_process *process, int flags)
     process->is_running = false;
     process->how.is_signalled = WIFSIGNALED(status);
     process->how.code = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
+    if (!process->may_report && !is_exiting) {
+        refuse_report(process);
+    }
 }
 
 bool weir_test_process_is_running(struct weir_test_process *process)
@@ -191,19 +235,6 @@ void weir_test_process_kill(struct weir_test_process *process)
 {
     weir_test_process_signal(process, SIGKILL);
     reap(process, 0);
-}
-
-static char *read_output(struct weir_test_process *process, size_t *bytes)
-{
-    size_t file_bytes = 0;
-    char *text = weir_test_read_file(process->log_path, &file_bytes);
-    if (text == NULL) {
-        WEIR_TEST_FAIL("cannot read %s: %s", process->log_path, strerror(errno));
-    }
-    size_t start = (size_t)process->log_start_bytes;
-    *bytes = file_bytes > start ? file_bytes - start : 0;
-    memmove(text, text + (file_bytes - *bytes), *bytes + 1);
-    return text;
 }
 
 char *weir_test_process_output(struct weir_test_process *process)
@@ -263,6 +294,7 @@ void weir_test_process_destroy(struct weir_test_process *process)
 
 void weir_test_process_kill_all(void)
 {
+    is_exiting = true;
     while (all_processes != NULL) {
         weir_test_process_destroy(all_processes);
     }

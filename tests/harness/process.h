@@ -20,9 +20,11 @@ struct weir_test_process;
 struct weir_test_process_options {
     const char *const *argv;        // ends with NULL; argv[0] without a slash is looked up in PATH
     const char *const *environment; // ends with NULL, or NULL: "NAME=value" sets, "NAME" removes
-    bool is_environment_empty;      // begin with nothing instead of the test program's environment
+    bool is_environment_empty;      // begin with nothing instead of the test program's environment,
+                                    // but for what configures sanitizers (ASAN_OPTIONS …)
     const char *directory;          // working directory; NULL: the test program's
     const char *log_path;           // created or appended to
+    bool may_report; // a sanitizer's report in its output is no fault; otherwise it fails the test
 };
 
 struct weir_test_exit {

@@ -40,7 +40,7 @@ static struct weir_test_process *start_scenario(const char *name)
     const char *argv[] = {self, NULL};
     const char *environment[] = {variable, tmp, "WEIR_TEST_KEEP", NULL};
     struct weir_test_process *process = weir_test_process_start(&(struct weir_test_process_options){
-        .argv = argv, .environment = environment, .log_path = log_path});
+        .argv = argv, .environment = environment, .log_path = log_path, .may_report = true});
     free(log_path);
     free(variable);
     free(tmp);
@@ -103,7 +103,7 @@ static void test_process_environment_is_changed_for_the_child_only(void **state)
 
     char *log_path = weir_test_format("%s/empty", dir);
     const char *argv[] = {"env", NULL};
-    const char *only[] = {"ONLY=1", NULL};
+    const char *only[] = {"ONLY=1", "ASAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS", NULL};
     process = weir_test_process_start(&(struct weir_test_process_options){
         .argv = argv, .environment = only, .is_environment_empty = true, .log_path = log_path});
     assert_true(weir_test_process_wait(process, 10000, NULL));
@@ -237,6 +237,16 @@ static void test_wait_until_fails_when_time_is_over(void **state)
     free(output);
 }
 
+static void test_report_of_a_sanitizer_fails_the_test(void **state)
+{
+    (void)state;
+    struct weir_test_exit how = {0};
+    char *output = run_scenario("report", &how);
+    assert_int_equal(how.code, 1);
+    assert_non_null(strstr(output, "has a sanitizer's report in "));
+    free(output);
+}
+
 static void test_start_fails_when_there_is_no_such_program(void **state)
 {
     (void)state;
@@ -296,6 +306,16 @@ static void scenario_missing(void **state)
         &(struct weir_test_process_options){.argv = argv, .log_path = log_path});
 }
 
+static void scenario_report(void **state)
+{
+    (void)state;
+    dir = weir_test_dir_create("scenario");
+    struct weir_test_process *process =
+        start_shell("echo 'WARNING: ThreadSanitizer: data race'; sleep 1000", "report", NULL);
+    weir_test_process_wait_text(process, "race", 10000, NULL);
+    weir_test_process_destroy(process); // its exit code is that of the kill
+}
+
 static void scenario_orphan(void **state)
 {
     (void)state;
@@ -311,7 +331,7 @@ static int run_named(const char *name)
     const struct CMUnitTest scenarios[] = {
         cmocka_unit_test(scenario_fail),   cmocka_unit_test(scenario_succeed),
         cmocka_unit_test(scenario_wait),   cmocka_unit_test(scenario_missing),
-        cmocka_unit_test(scenario_orphan),
+        cmocka_unit_test(scenario_orphan), cmocka_unit_test(scenario_report),
     };
     char *filter = weir_test_format("scenario_%s", name);
     cmocka_set_test_filter(filter);
@@ -337,6 +357,7 @@ int main(void)
         cmocka_unit_test(test_harness_failure_fails_the_test_and_keeps_its_folder),
         cmocka_unit_test(test_success_removes_the_folder),
         cmocka_unit_test(test_wait_until_fails_when_time_is_over),
+        cmocka_unit_test(test_report_of_a_sanitizer_fails_the_test),
         cmocka_unit_test(test_start_fails_when_there_is_no_such_program),
         cmocka_unit_test(test_child_dies_with_a_killed_program),
     };

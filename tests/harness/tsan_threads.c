@@ -2,8 +2,8 @@
 // C11 threads on top of POSIX threads, for programs built with -fsanitize=thread that link
 // librdkafka: the sanitizer sees only POSIX threads, and a thread that it has not seen (librdkafka
 // starts its own with thrd_create) crashes at its first allocation. Linked into the program, these
-// definitions take precedence over those of libc, also for the shared library. Empty in any other
-// build.
+// definitions take precedence over those of libc, also for the shared library. So does one POSIX
+// call that it does not see. Empty in any other build.
 #if defined(__SANITIZE_THREAD__)
 #define WEIR_TEST_HAS_TSAN 1
 #elif defined(__has_feature)
@@ -18,6 +18,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <threads.h>
+#include <time.h>
 
 struct start {
     thrd_start_t function;
@@ -76,6 +77,26 @@ EXPORTED int thrd_join(thrd_t thread, int *result)
 EXPORTED int thrd_detach(thrd_t thread)
 {
     return translate(pthread_detach(thread));
+}
+
+// The sanitizer sees pthread_timedjoin_np alone, whose clock is the wall's.
+EXPORTED int pthread_clockjoin_np(pthread_t thread, void **value, clockid_t clock,
+                                  const struct timespec *until)
+{
+    struct timespec now;
+    struct timespec wall;
+    clock_gettime(clock, &now);
+    clock_gettime(CLOCK_REALTIME, &wall);
+    wall.tv_sec += until->tv_sec - now.tv_sec;
+    wall.tv_nsec += until->tv_nsec - now.tv_nsec;
+    if (wall.tv_nsec < 0) {
+        wall.tv_nsec += 1000000000;
+        wall.tv_sec--;
+    } else if (wall.tv_nsec >= 1000000000) {
+        wall.tv_nsec -= 1000000000;
+        wall.tv_sec++;
+    }
+    return pthread_timedjoin_np(thread, value, &wall);
 }
 
 EXPORTED int mtx_init(mtx_t *mutex, int kind)

@@ -109,7 +109,6 @@ struct weir_test_process *job_start(struct job *job, bool own_state_dir, const c
         "WEIR_LOG_LEVEL=debug",
         "WEIR_HTTP_LISTEN=",
         "ASAN_OPTIONS=abort_on_error=1",
-        "TSAN_OPTIONS=halt_on_error=1",
     };
     const char *environment[64];
     size_t count = 0;

@@ -182,7 +182,6 @@ struct weir_test_process *sql_job_start(struct sql_job *job, const char *const *
         "WEIR_LOG_LEVEL=debug",
         "WEIR_HTTP_LISTEN=",
         "ASAN_OPTIONS=abort_on_error=1",
-        "TSAN_OPTIONS=halt_on_error=1",
     };
     const char *environment[64];
     size_t count = 0;
