@@ -81,7 +81,7 @@ image_holds_no_shell_and_no_root() {
     local files
     docker create --name $project-files --label $project "$WEIR_IMAGE"
     files=$(docker export $project-files | tar -t)
-    docker rm $project-files
+    docker rm -v $project-files
     if grep -E '(^|/)(sh|bash|dash|busybox|perl|apt|dpkg)$' <<<"$files"; then
         fail "has no business in the image"
     fi
@@ -252,7 +252,7 @@ a_second_process_on_the_same_volume_is_refused() {
     [ "$(timeout 60 docker wait $project-second)" = 1 ]
     docker logs $project-second
     has_logged $project-second 'state directory /var/lib/weir is in use by another process'
-    docker rm $project-second
+    docker rm -v $project-second
     [ "$(state_of $project-weir-1 Running)" = true ]
 }
 

@@ -6,7 +6,6 @@
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/env.sh"
-renice -n 10 $$ >/dev/null
 version=$(head -n 1 "$root/tools/kafka-version")
 standin=weir-test/debian:trixie-slim
 
