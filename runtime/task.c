@@ -304,12 +304,12 @@ static void *run(void *argument)
 
 void weir_task_start(struct weir_task *task)
 {
+    task->has_thread = true; // before there is one: gcc reads the flags beside it together with it
     int failed = pthread_create(&task->thread, NULL, run, task);
     WEIR_ASSERT(failed == 0);
     char thread_name[16];
     snprintf(thread_name, sizeof thread_name, "task %u", task->idx);
     pthread_setname_np(task->thread, thread_name);
-    task->has_thread = true;
 }
 
 void weir_task_join(struct weir_task *task)
