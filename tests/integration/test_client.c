@@ -263,7 +263,7 @@ static void test_fetch_reports_offset_that_is_gone_as_error_of_the_partition(voi
         }
         assert_int_equal(count, 1);
         assert_int_equal(fetched[0].kind, WEIR_FETCH_ERROR);
-        assert_int_equal(fetched[0].error->action, WEIR_ACTION_FAIL);
+        assert_int_equal(fetched[0].error->action, WEIR_ACTION_RECOVER);
         assert_non_null(strstr(fetched[0].error->text, "gone"));
         consumer->ops->destroy(consumer);
     }
