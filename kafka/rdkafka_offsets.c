@@ -87,8 +87,11 @@ out:
 
 // --- begin, end, timestamp -----------------------------------------------------------------------
 
+enum { REFRESH_TIMEOUT_MS = 2000 };
+
 // A handle keeps what it knows of a topic for minutes: a partition that was added since is unknown
-// to it until it asks again. What comes of it is seen by the caller's next try.
+// to it until it asks again, and a leader that has moved is asked where it is no longer. What comes
+// of it is seen by the caller's next try.
 static void refresh_topic(rd_kafka_t *handle, const char *topic, int32_t timeout_ms)
 {
     rd_kafka_topic_t *topic_handle = rd_kafka_topic_new(handle, topic, NULL);
@@ -99,6 +102,17 @@ static void refresh_topic(rd_kafka_t *handle, const char *topic, int32_t timeout
     }
     if (topic_handle != NULL) {
         rd_kafka_topic_destroy(topic_handle);
+    }
+}
+
+static void refresh_topics(rd_kafka_t *handle, uint32_t count,
+                           const struct weir_topic_partition *partitions, int32_t timeout_ms)
+{
+    timeout_ms = timeout_ms < REFRESH_TIMEOUT_MS ? timeout_ms : REFRESH_TIMEOUT_MS;
+    for (uint32_t i = 0; i < count; i++) {
+        if (i == 0 || strcmp(partitions[i].topic, partitions[i - 1].topic) != 0) {
+            refresh_topic(handle, partitions[i].topic, timeout_ms);
+        }
     }
 }
 
@@ -114,6 +128,7 @@ static enum weir_status list_offsets(rd_kafka_t *handle, int64_t timestamp_ms, u
     rd_kafka_resp_err_t code = rd_kafka_offsets_for_times(handle, list, timeout_ms);
     if (code != RD_KAFKA_RESP_ERR_NO_ERROR) {
         status = weir_rdkafka_error_set(error, WEIR_RDKAFKA_ASK, code, NULL, "asking for offsets");
+        refresh_topics(handle, count, partitions, timeout_ms);
         goto out;
     }
     for (uint32_t i = 0; i < count; i++) {
