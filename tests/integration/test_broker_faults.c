@@ -15,6 +15,7 @@
 enum {
     KILLS = 3,
     KILLS_OF_THREE = 5,
+    SESSION_MS = 3000, // after so long without a sign of life another broker takes over
     FED_PER_ROUND = 3000,
     WAIT_MS_MAX = 120000,
     LINGER_ROUNDS = 12,
@@ -138,26 +139,44 @@ static int choose_victim(struct weir_test_cluster *three, const struct job *job,
     return victim >= 0 ? victim : rand() % 3;
 }
 
-static void test_one_of_three_brokers_killed(void **state)
+static void test_one_of_three_brokers_killed_or_frozen(void **state)
 {
     (void)state;
     struct weir_test_cluster *three =
         weir_test_cluster_start(&(struct weir_test_cluster_options){.node_count = 3});
     struct job *job = job_create(weir_test_cluster_bootstrap(three), "three");
-    struct weir_test_process *process = job_start(job, false, NULL);
+    // Now and then it also has to recover, with leaders and coordinators that have moved.
+    const char *extra[] = {
+        "WEIR_FAILPOINTS=task.barrier=error@20,task.barrier=error@40,task.barrier=error@60,"
+        "task.barrier=error@80,task.barrier=error@100,task.barrier=error@120,"
+        "task.barrier=error@140,task.barrier=error@160,task.barrier=error@180",
+        "WEIR_RESTART_BACKOFF=200ms", "WEIR_RESTART_BACKOFF_MAX=200ms", NULL};
+    struct weir_test_process *process = job_start(job, false, extra);
     job_wait_running(process);
     int rounds = job_rounds("WEIR_TEST_ROUNDS", KILLS_OF_THREE);
     for (int i = 0; i < rounds; i++) {
         job_feed(job, FED_PER_ROUND);
         weir_test_sleep_ms(rand() % 200);
         int victim = choose_victim(three, job, i);
-        weir_test_node_kill(three, victim);
-        job_feed(job, FED_PER_ROUND);
-        weir_test_node_start(three, victim);
+        if (i % 2 == 0) {
+            weir_test_node_kill(three, victim);
+            job_feed(job, FED_PER_ROUND);
+            weir_test_node_start(three, victim);
+        } else { // it loses its leaderships and keeps its connections
+            weir_test_node_freeze(three, victim);
+            weir_test_sleep_ms(2 * SESSION_MS);
+            weir_test_node_continue(three, victim);
+            job_feed(job, FED_PER_ROUND);
+        }
+    }
+    int replay_count = job_count_text(process, replayed);
+    int64_t deadline_ms = weir_test_now_ms() + WAIT_MS_MAX;
+    while (job_count_text(process, replayed) == replay_count && weir_test_now_ms() < deadline_ms) {
+        job_feed(job, JOB_PARTITIONS);
     }
     job_feed(job, FED_PER_ROUND);
     job_wait_read(job, process, WAIT_MS_MAX);
-    print_message("%d kills of one of three brokers, %d replays\n", rounds,
+    print_message("one of three brokers killed or frozen %d times, %d replays\n", rounds,
                   job_count_text(process, replayed));
     stop_finish_and_check(job, process);
     weir_test_cluster_destroy(three);
@@ -320,13 +339,10 @@ static void test_epoch_waits_for_its_lingering_row(void **state)
     int epoch_count = 0;
     for (const char *at = strstr(output, " committed: "); at != NULL;
          at = strstr(at + 1, " committed: ")) {
-        int all_ms;
-        int commit_ms;
-        assert_int_equal(
-            sscanf(at, " committed: %d ms, of these %d ms at the committer", &all_ms, &commit_ms),
-            2);
-        if (all_ms - commit_ms < LINGER_MS * 3 / 4) {
-            WEIR_TEST_FAIL("acknowledged after %d ms", all_ms - commit_ms);
+        int tasks_ms;
+        assert_int_equal(sscanf(at, " committed: %*d ms; tasks %d ms", &tasks_ms), 1);
+        if (tasks_ms < LINGER_MS * 3 / 4) {
+            WEIR_TEST_FAIL("acknowledged after %d ms", tasks_ms);
         }
         epoch_count++;
     }
@@ -513,7 +529,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_broker_killed_and_started_again),
         cmocka_unit_test(test_broker_frozen),
-        cmocka_unit_test(test_one_of_three_brokers_killed),
+        cmocka_unit_test(test_one_of_three_brokers_killed_or_frozen),
         cmocka_unit_test(test_store_that_is_gone_for_a_while_is_waited_for),
         cmocka_unit_test(test_recovery_after_the_transaction_timed_out),
         cmocka_unit_test(test_open_transactions_of_another_shape_hold_nobody_up),
