@@ -108,7 +108,7 @@ struct world_scan {
 static inline uint32_t world_idx_of(const struct weir_state_key *key)
 {
     for (uint32_t i = 0; i < WORLD_KEYS; i++) {
-        char bytes[WORLD_KEY_BYTES_MAX];
+        char bytes[WORLD_KEY_BYTES_MAX] = "";
         struct weir_state_key candidate = world_key(i, bytes);
         if (world_compare(candidate.bytes, key->bytes) == 0) {
             assert_int_equal(candidate.key_group, key->key_group);

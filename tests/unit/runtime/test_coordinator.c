@@ -293,7 +293,7 @@ test_process_that_slept_lets_its_client_say_first_what_became_of_the_commit(void
     make_world(&world, 1);
     feed(&world, 1);
     tick(&world, 1000);
-    struct weir_completed *completed;
+    struct weir_completed *completed = NULL;
     assert_int_equal(take_completed(&world, &completed), 1);
     weir_completed_destroy(completed);
     weir_mailbox_post(world.coordinator_mailbox,
