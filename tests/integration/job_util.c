@@ -256,8 +256,9 @@ static bool look_at_dead_letter(struct check *check, int32_t partition, const ch
 
 // A broker answers a commit before its markers are written. Transactions that stay open (of a
 // process that was killed) are not waited for beyond that.
-static void wait_for_markers(const struct job *job, const char *topic)
+static bool wait_for_markers(const struct job *job, const char *topic)
 {
+    bool is_stable = true;
     int64_t deadline_ms = weir_test_now_ms() + MARKERS_MS_MAX;
     int32_t count = weir_test_topic_partition_count(job->bootstrap, topic);
     for (int32_t p = 0; p < count; p++) {
@@ -266,7 +267,9 @@ static void wait_for_markers(const struct job *job, const char *topic)
                weir_test_now_ms() < deadline_ms) {
             weir_test_sleep_ms(20);
         }
+        is_stable = is_stable && weir_test_now_ms() < deadline_ms;
     }
+    return is_stable;
 }
 
 // The first fault of one output topic, for free(); NULL: none.
@@ -279,7 +282,7 @@ static char *topic_fault(const struct job *job, const char *suffix, bool (*gives
     for (int p = 0; p < JOB_PARTITIONS; p++) {
         check.next[p] = p;
     }
-    wait_for_markers(job, check.topic);
+    bool is_stable = wait_for_markers(job, check.topic);
     struct weir_test_log *log = weir_test_read(job->bootstrap, check.topic, NULL);
     for (int32_t p = 0; p < log->partition_count; p++) {
         for (size_t i = 0; check.fault == NULL && i < log->partitions[p].record_count; i++) {
@@ -295,8 +298,9 @@ static char *topic_fault(const struct job *job, const char *suffix, bool (*gives
         int64_t wanted = next_wanted(&check, p);
         if (wanted < job->fed_count) {
             note(&check, weir_test_format("%s: of source partition %d row %" PRId64
-                                          " and what follows is lost",
-                                          check.topic, p, wanted));
+                                          " and what follows is lost%s",
+                                          check.topic, p, wanted,
+                                          is_stable ? "" : ", or behind a transaction left open"));
         }
     }
     free(check.topic);

@@ -66,16 +66,41 @@ static void stop_finish_and_check(struct job *job, struct weir_test_process *pro
 
 // --- brokers go and come -------------------------------------------------------------------------
 
+// Sleeps at these points in turn; the broker is killed meanwhile. Not while it writes the markers
+// of a commit: that a broker of its own can leave unfinished (seen once in some hundred kills of
+// a 4.4.0: its coordinator had noted the commit as complete, no topic had a marker). Readers then
+// stand still before rows that are committed. Of three brokers one is killed at any moment, see
+// below.
+static char *sleeping_points(int count)
+{
+    static const char *const points[] = {"commit.before_offsets", "commit.before_end",
+                                         "coordinator.triggered"};
+    char *list = weir_test_format("%s", "WEIR_FAILPOINTS=");
+    for (int i = 0; i < count; i++) {
+        char *longer = weir_test_format("%s%s%s=sleep:1000@%d", list, i > 0 ? "," : "",
+                                        points[i % 3], 4 * (i + 1));
+        free(list);
+        list = longer;
+    }
+    return list;
+}
+
 static void test_broker_killed_and_started_again(void **state)
 {
     (void)state;
     struct job *job = create("killed");
-    struct weir_test_process *process = job_start(job, false, NULL);
-    job_wait_running(process);
     int rounds = job_rounds("WEIR_TEST_ROUNDS", KILLS);
+    char *points = sleeping_points(rounds);
+    const char *extra[] = {points, NULL};
+    struct weir_test_process *process = job_start(job, false, extra);
+    job_wait_running(process);
     for (int i = 0; i < rounds; i++) {
-        job_feed(job, FED_PER_ROUND);
-        weir_test_sleep_ms(rand() % 150);
+        int64_t deadline_ms = weir_test_now_ms() + WAIT_MS_MAX;
+        while (job_count_text(process, ": sleep\n") <= i) {
+            assert_true(weir_test_now_ms() < deadline_ms);
+            job_feed(job, 10 * JOB_PARTITIONS);
+        }
+        job_feed(job, FED_PER_ROUND); // the epoch after it is under way
         weir_test_node_kill(cluster, 0);
         weir_test_sleep_ms(rand() % 2000);
         weir_test_node_start(cluster, 0);
@@ -84,6 +109,7 @@ static void test_broker_killed_and_started_again(void **state)
     job_wait_read(job, process, WAIT_MS_MAX);
     print_message("%d kills of the only broker, %d replays\n", rounds,
                   job_count_text(process, replayed));
+    free(points);
     stop_finish_and_check(job, process);
 }
 
