@@ -21,7 +21,7 @@ enum {
     FENCED_MS_MAX = 60000,
     STOPPED_MS = 8000, // longer than the transaction time-out below
     LOCK_WAIT_MS = 30000,
-    ASLEEP_MS = 4000,
+    ASLEEP_MS = 3000,
 };
 
 static const char newer_owner[] = "a newer instance owns the job";

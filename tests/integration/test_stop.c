@@ -82,7 +82,7 @@ static void test_stop_in_the_middle_loses_and_repeats_nothing(void **state)
     job_check(job);
 }
 
-// The frozen broker answers nothing: the final checkpoint cannot be committed.
+// No broker answers: the final checkpoint cannot be committed.
 static void expect_missed(struct weir_test_process *process, int64_t signalled_ms)
 {
     int64_t left_ms = signalled_ms + STOP_MS_MAX - weir_test_now_ms();
@@ -100,62 +100,6 @@ static struct weir_test_process *start_uncommitted(struct job *job)
     WEIR_TEST_WAIT_UNTIL(weir_test_topic_end_offset(job->bootstrap, topic, 0) > 0, WAIT_MS_MAX);
     free(topic);
     return process;
-}
-
-static void test_stop_ends_although_the_broker_is_frozen(void **state)
-{
-    (void)state;
-    struct job *job = create("frozen");
-    struct job *impatient_job = create("impatient");
-    struct job *starting_job = create("starting");
-    struct weir_test_process *process = start_uncommitted(job);
-    struct weir_test_process *impatient = start_uncommitted(impatient_job);
-    job_feed(starting_job, FED_PER_ROUND);
-    weir_test_node_freeze(cluster, 0);
-    struct weir_test_process *starting = job_start(starting_job, false, NULL);
-    weir_test_sleep_ms(1000);
-
-    int64_t signalled_ms = weir_test_now_ms();
-    weir_test_process_signal(process, SIGTERM);
-    weir_test_process_signal(impatient, SIGTERM);
-    weir_test_process_signal(starting, SIGTERM);
-    // In a restore, or before it: there is nothing to commit.
-    job_expect_end(starting, 1, AT_ONCE_MS, "no final checkpoint was made");
-    weir_test_process_destroy(starting);
-    weir_test_sleep_ms(500);
-    assert_true(weir_test_process_is_running(impatient));
-    weir_test_process_signal(impatient, SIGINT);
-    job_expect_end(impatient, 1, AT_ONCE_MS, "second stop signal");
-    weir_test_process_destroy(impatient);
-    expect_missed(process, signalled_ms);
-    weir_test_node_continue(cluster, 0);
-    struct job *jobs[] = {job, impatient_job, starting_job};
-    for (int i = 0; i < 3; i++) {
-        job_finish(jobs[i]);
-        job_check(jobs[i]);
-    }
-}
-
-static void test_stop_ends_although_the_broker_is_gone(void **state)
-{
-    (void)state;
-    struct job *job = create("gone");
-    struct job *back_job = create("back");
-    struct weir_test_process *process = start_uncommitted(job);
-    struct weir_test_process *back = start_uncommitted(back_job);
-    weir_test_node_kill(cluster, 0);
-    int64_t signalled_ms = weir_test_now_ms();
-    weir_test_process_signal(process, SIGTERM);
-    expect_missed(process, signalled_ms);
-
-    weir_test_process_signal(back, SIGTERM); // and the broker comes back in time
-    weir_test_node_start(cluster, 0);
-    job_expect_end(back, 0, STOP_MS_MAX, final_made);
-    weir_test_process_destroy(back);
-    job_finish(job);
-    job_check(job);
-    job_finish(back_job);
-    job_check(back_job);
 }
 
 // The final checkpoint is committed; that the broker freezes then is no reason to say that it is
@@ -202,6 +146,68 @@ static void test_stop_before_the_first_connection_ends_at_once(void **state)
     free(refused);
 }
 
+static void finish_and_check(struct job *job)
+{
+    job_finish(job);
+    job_check(job);
+}
+
+// Two clusters, so that both are waited for at once.
+static void test_stop_ends_although_brokers_are_frozen_or_gone(void **state)
+{
+    (void)state;
+    struct weir_test_cluster *other = weir_test_cluster_start(NULL);
+    struct job *gone_job = job_create(weir_test_cluster_bootstrap(other), "gone");
+    struct job *frozen_job = create("frozen");
+    struct job *impatient_job = create("impatient");
+    struct job *starting_job = create("starting");
+    struct weir_test_process *gone = start_uncommitted(gone_job);
+    struct weir_test_process *frozen = start_uncommitted(frozen_job);
+    struct weir_test_process *impatient = start_uncommitted(impatient_job);
+    job_feed(starting_job, FED_PER_ROUND);
+    weir_test_node_kill(other, 0);
+    weir_test_node_freeze(cluster, 0);
+    struct weir_test_process *starting = job_start(starting_job, false, NULL);
+    weir_test_sleep_ms(1000);
+
+    int64_t signalled_ms = weir_test_now_ms();
+    weir_test_process_signal(gone, SIGTERM);
+    weir_test_process_signal(frozen, SIGTERM);
+    weir_test_process_signal(impatient, SIGTERM);
+    weir_test_process_signal(starting, SIGTERM);
+    // In a restore, or before it: there is nothing to commit.
+    job_expect_end(starting, 1, AT_ONCE_MS, "no final checkpoint was made");
+    weir_test_process_destroy(starting);
+    weir_test_sleep_ms(500);
+    assert_true(weir_test_process_is_running(impatient));
+    weir_test_process_signal(impatient, SIGINT);
+    job_expect_end(impatient, 1, AT_ONCE_MS, "second stop signal");
+    weir_test_process_destroy(impatient);
+    expect_missed(gone, signalled_ms);
+    expect_missed(frozen, signalled_ms);
+
+    weir_test_node_continue(cluster, 0);
+    weir_test_node_start(other, 0);
+    finish_and_check(frozen_job);
+    finish_and_check(impatient_job);
+    finish_and_check(starting_job);
+    finish_and_check(gone_job);
+    weir_test_cluster_destroy(other);
+}
+
+static void test_stop_waits_for_a_broker_that_comes_back_in_time(void **state)
+{
+    (void)state;
+    struct job *job = create("back");
+    struct weir_test_process *process = start_uncommitted(job);
+    weir_test_node_kill(cluster, 0);
+    weir_test_process_signal(process, SIGTERM);
+    weir_test_node_start(cluster, 0);
+    job_expect_end(process, 0, STOP_MS_MAX, final_made);
+    weir_test_process_destroy(process);
+    finish_and_check(job);
+}
+
 // An argument is a pattern of test names.
 int main(int argc, char **argv)
 {
@@ -210,8 +216,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_stop_in_the_middle_loses_and_repeats_nothing),
         cmocka_unit_test(test_stop_before_the_first_connection_ends_at_once),
         cmocka_unit_test(test_stop_with_a_final_checkpoint_ends_well_although_the_broker_freezes),
-        cmocka_unit_test(test_stop_ends_although_the_broker_is_frozen),
-        cmocka_unit_test(test_stop_ends_although_the_broker_is_gone),
+        cmocka_unit_test(test_stop_ends_although_brokers_are_frozen_or_gone),
+        cmocka_unit_test(test_stop_waits_for_a_broker_that_comes_back_in_time),
     };
     return cmocka_run_group_tests_name("integration/test_stop", tests, start, stop);
 }
