@@ -108,7 +108,7 @@ struct weir_test_process *job_start(struct job *job, bool own_state_dir, const c
         "WEIR_PARALLELISM=2",
         "WEIR_LOG_LEVEL=debug",
         "WEIR_HTTP_LISTEN=",
-        "ASAN_OPTIONS=abort_on_error=1",
+        "ASAN_OPTIONS=abort_on_error=1:detect_stack_use_after_return=1:strict_string_checks=1",
     };
     const char *environment[64];
     size_t count = 0;

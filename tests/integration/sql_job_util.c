@@ -181,7 +181,7 @@ struct weir_test_process *sql_job_start(struct sql_job *job, const char *const *
         "WEIR_PARALLELISM=2",
         "WEIR_LOG_LEVEL=debug",
         "WEIR_HTTP_LISTEN=",
-        "ASAN_OPTIONS=abort_on_error=1",
+        "ASAN_OPTIONS=abort_on_error=1:detect_stack_use_after_return=1:strict_string_checks=1",
     };
     const char *environment[64];
     size_t count = 0;
