@@ -1,34 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
-// See cache.h. A version is in one of four conditions, told by the epoch in its slot:
+// See cache.h. The condition of a version is told by the epoch in its slot:
 //
 //   epoch of the slot       condition    a write to the key
 //   cache->epoch            current      changes it in place
-//   > clean_through         frozen       leaves it alone; a copy becomes current
+//   > durable_through       frozen       leaves it alone (its log is being written); a copy becomes
+//                                        current
+//   > applying_through      logged       takes it out of its set and makes it current, in place
+//   > clean_through         applying     leaves it alone (it is on its way into RocksDB); a copy
+//                                        becomes current
 //   <= clean_through        clean        makes it current, in place
 //   (not in a slot)         superseded   (nothing finds it)
 //
+// Logs make an epoch durable. RocksDB is only where versions go so that they may leave memory, and
+// what materialisations are made of: so sets wait as logged ones until one of the two is wanted,
+// and of a key that is changed in each epoch only the newest version is ever applied.
+//
 // Invariants
-// 1. A frozen or superseded version is not written: the io side may be reading it.
+// 1. A frozen, applying or superseded version is not written: the io side may be reading it.
 // 2. A key that is not in the table has its newest value in RocksDB: only clean versions leave.
 // 3. A superseded version is freed with its set, never before the set is clean.
-// 4. An absent version of a set that became clean leaves: RocksDB does not have the key either.
-// 5. group->complete_below: every existing key below it is in the table. Clean versions that exist
+// 4. The sets that are applied together are all logged ones, up to epoch m, while the current one
+//    is E. What was taken out of them is in later ones, up to E. So RocksDB then, with the logs of
+//    m + 1 to k, makes up the state at barrier k for k >= E (for k between the two it does not).
+// 5. An absent version of a set that became clean leaves: RocksDB does not have the key either. One
+//    of a key that RocksDB never had leaves once it is durable; no other version of the key is in
+//    any set then (a copy counts as stored).
+// 6. group->complete_below: every existing key below it is in the table. Clean versions that exist
 //    lower it when they leave; absent ones need not.
-#include "rocksdb_backend/cache.h"
+#include "rocksdb_backend/cache_parts.h"
 
 #include "runtime/base/assert.h"
 #include "runtime/base/memory.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
-
-enum {
-    EPOCH_MASK = INT32_MAX,
-    // Bounds of one call, so that no single one pays for a whole round: versions and slots seen.
-    SWEEP_VERSIONS_MAX = 64,
-    SWEEP_SLOTS_MAX = 1024,
-    REST_CALLS = 64, // after a sweep that found nothing clean
-};
 
 uint32_t weir_cache_hash(struct weir_view key)
 {
@@ -44,19 +49,20 @@ void weir_cache_init(struct weir_cache *cache, struct weir_key_group_range key_g
         .budget_bytes = budget_bytes,
         .epoch = 1,
     };
-    cache->frozen_end = &cache->frozen;
+    cache->set_capacity = WEIR_CACHE_SETS_MIN;
+    cache->sets = weir_alloc_zero(WEIR_CACHE_SETS_MIN * sizeof *cache->sets);
 }
 
 void weir_cache_deinit(struct weir_cache *cache)
 {
-    while (cache->frozen != NULL) {
-        struct weir_frozen_set *set = cache->frozen;
-        cache->frozen = set->next;
+    for (uint32_t epoch = cache->clean_through + 1; epoch < cache->epoch; epoch++) {
+        struct weir_frozen_set *set = weir_cache_set_of(cache, epoch);
         for (uint32_t i = 0; i < set->list_count; i++) {
             free(set->lists[i].versions);
         }
         free(set);
     }
+    free(cache->sets);
     weir_cache_remove_states(cache);
     weir_slab_destroy(cache->slab);
     *cache = (struct weir_cache){0};
@@ -65,7 +71,8 @@ void weir_cache_deinit(struct weir_cache *cache)
 void weir_cache_add_state(struct weir_cache *cache, struct weir_cached_state *state, uint64_t id,
                           bool is_complete)
 {
-    *state = (struct weir_cached_state){.id = id, .list = {.state_id = id}};
+    *state =
+        (struct weir_cached_state){.id = id, .idx = cache->state_count, .list = {.state_id = id}};
     state->groups = weir_alloc_zero(cache->key_groups.count * sizeof *state->groups);
     for (uint32_t i = 0; i < cache->key_groups.count; i++) {
         state->groups[i].is_complete = is_complete;
@@ -109,11 +116,6 @@ static struct weir_version *make_version(struct weir_cache *cache, const struct 
     return version;
 }
 
-static void free_version(struct weir_cache *cache, struct weir_version *version)
-{
-    weir_slab_free(cache->slab, version, version->room_bytes);
-}
-
 // Changes of a group go through here, so that its memory is counted.
 static struct weir_slot *insert(struct weir_cache *cache, struct weir_group *group, uint32_t hash,
                                 struct weir_version *version, bool is_ordered)
@@ -127,94 +129,12 @@ static struct weir_slot *insert(struct weir_cache *cache, struct weir_group *gro
     return slot;
 }
 
-static void erase(struct weir_cache *cache, struct weir_group *group, struct weir_slot *slot)
-{
-    cache->tables_bytes -= weir_group_bytes(group);
-    weir_group_erase(group, slot);
-    cache->tables_bytes += weir_group_bytes(group);
-}
-
-static bool is_clean(const struct weir_cache *cache, const struct weir_slot *slot)
-{
-    return slot->epoch <= cache->clean_through;
-}
-
-// The hand's next slot; false: a round has ended with nothing anywhere.
-static bool advance_hand(struct weir_cache *cache, struct weir_group **group)
-{
-    for (uint32_t tried = 0; tried <= cache->state_count * cache->key_groups.count; tried++) {
-        if (cache->hand_state_idx >= cache->state_count) {
-            cache->hand_state_idx = 0;
-        }
-        if (cache->state_count == 0) {
-            return false;
-        }
-        *group = &cache->states[cache->hand_state_idx]->groups[cache->hand_group_idx];
-        if (cache->hand_slot_idx < (*group)->capacity) {
-            return true;
-        }
-        cache->hand_slot_idx = 0;
-        cache->hand_group_idx++;
-        if (cache->hand_group_idx == cache->key_groups.count) {
-            cache->hand_group_idx = 0;
-            cache->hand_state_idx++;
-        }
-    }
-    return false;
-}
-
-static void evict(struct weir_cache *cache, struct weir_group *group, struct weir_slot *slot)
-{
-    struct weir_version *version = slot->version;
-    if (!version->is_absent) {
-        weir_group_lower_bound(group, weir_version_key(version));
-    }
-    erase(cache, group, slot);
-    free_version(cache, version);
-    cache->evicted_count++;
-}
-
-void weir_cache_make_room(struct weir_cache *cache)
-{
-    if (weir_cache_used_bytes(cache) <= cache->budget_bytes) {
-        return;
-    }
-    if (cache->rest_count > 0) {
-        cache->rest_count--;
-        return;
-    }
-    bool is_any = false;
-    uint32_t version_count = 0;
-    struct weir_group *group;
-    for (uint32_t i = 0;
-         i < SWEEP_SLOTS_MAX && version_count < SWEEP_VERSIONS_MAX && advance_hand(cache, &group);
-         i++) {
-        struct weir_slot *slot = &group->slots[cache->hand_slot_idx];
-        version_count += slot->version != NULL;
-        if (slot->version == NULL || !is_clean(cache, slot)) {
-            cache->hand_slot_idx++;
-        } else if (slot->is_referenced) {
-            slot->is_referenced = false;
-            is_any = true;
-            cache->hand_slot_idx++;
-        } else {
-            evict(cache, group, slot); // shifts the next entry into this slot: the hand stays
-            is_any = true;
-            if (weir_cache_used_bytes(cache) <= cache->budget_bytes) {
-                return;
-            }
-        }
-    }
-    if (!is_any) {
-        cache->rest_count = REST_CALLS;
-    }
-}
-
 struct weir_slot *weir_cache_load(struct weir_cache *cache, struct weir_group *group, uint32_t hash,
                                   const struct weir_state_key *key, struct weir_view value)
 {
     struct weir_version *version = make_version(cache, key, value.size_bytes);
     version->is_absent = value.data == NULL;
+    version->is_unstored = version->is_absent;
     if (value.size_bytes != 0) {
         memcpy(weir_version_data(version), value.data, value.size_bytes);
     }
@@ -269,8 +189,11 @@ static void list_append(struct weir_cache *cache, struct weir_cached_state *stat
     struct weir_version_list *list = &state->list;
     WEIR_DASSERT(!state->is_visiting); // only the visited entry may be changed
     if (list->count == list->capacity) {
-        list->capacity = list->capacity == 0 ? 64 : 2 * list->capacity;
+        uint32_t old_capacity = list->capacity;
+        list->capacity = old_capacity == 0 ? 64 : 2 * old_capacity;
         list->versions = weir_realloc(list->versions, list->capacity * sizeof(void *));
+        cache->lists_bytes += (list->capacity - old_capacity) * sizeof(void *);
+        cache->dirty_bytes += (list->capacity - old_capacity) * sizeof(void *);
     }
     version->list_idx = list->count;
     list->versions[list->count++] = version;
@@ -293,24 +216,15 @@ static void order(struct weir_cache *cache, struct weir_group *group, struct wei
 static struct weir_version *add_current(struct weir_cache *cache, struct weir_cached_state *state,
                                         struct weir_group *group, uint32_t hash,
                                         const struct weir_state_key *key, uint32_t value_bytes,
-                                        bool is_absent)
+                                        bool is_absent, bool is_unstored)
 {
     struct weir_version *version = make_version(cache, key, value_bytes);
     version->is_absent = is_absent;
+    version->is_unstored = is_unstored;
     list_append(cache, state, version);
     struct weir_slot *slot = insert(cache, group, hash, version, true);
-    slot->epoch = cache->epoch & EPOCH_MASK;
+    slot->epoch = cache->epoch & WEIR_CACHE_EPOCH_MAX;
     return version;
-}
-
-static struct weir_frozen_set *set_of(const struct weir_cache *cache, uint32_t epoch)
-{
-    struct weir_frozen_set *set = cache->frozen;
-    while (set != NULL && set->epoch != epoch) {
-        set = set->next;
-    }
-    WEIR_ASSERT(set != NULL);
-    return set;
 }
 
 // A copy of the slot's version with room for value_bytes, in its place in the table.
@@ -329,42 +243,89 @@ static struct weir_version *copy_version(struct weir_cache *cache, struct weir_g
     return copy;
 }
 
+// Takes a logged version out of its set.
+static void take_out(struct weir_cache *cache, const struct weir_cached_state *state,
+                     uint32_t epoch, const struct weir_version *version)
+{
+    struct weir_frozen_set *set = weir_cache_set_of(cache, epoch);
+    struct weir_version_list *list = &set->lists[state->idx];
+    WEIR_ASSERT(list->versions[version->list_idx] == version);
+    list->versions[version->list_idx] = NULL;
+    set->bytes -= version->room_bytes;
+    cache->frozen_bytes -= version->room_bytes;
+    cache->logged_bytes -= version->room_bytes;
+    cache->logged_absent_count -= version->is_absent;
+}
+
+static void supersede(struct weir_cache *cache, uint32_t epoch, struct weir_version *version)
+{
+    struct weir_frozen_set *set = weir_cache_set_of(cache, epoch);
+    version->is_superseded = true;
+    version->next_superseded = set->superseded;
+    set->superseded = version;
+}
+
+static bool is_logged(const struct weir_cache *cache, uint32_t epoch)
+{
+    return epoch > cache->applying_through && epoch <= cache->durable_through;
+}
+
+// The io side reads it.
+static bool is_shared(const struct weir_cache *cache, uint32_t epoch)
+{
+    return epoch > cache->clean_through && epoch < cache->epoch && !is_logged(cache, epoch);
+}
+
+// Makes the slot's version, which is of an earlier epoch, one of the current one.
+static struct weir_version *renew(struct weir_cache *cache, struct weir_cached_state *state,
+                                  struct weir_group *group, struct weir_slot *slot,
+                                  uint32_t value_bytes, bool is_absent)
+{
+    struct weir_version *old = slot->version;
+    uint32_t epoch = slot->epoch;
+    bool is_left = is_shared(cache, epoch);
+    bool is_clean_entry = epoch > 0 && weir_cache_is_clean(cache, slot);
+    bool fits = weir_version_size(old->key_bytes, value_bytes) <= old->room_bytes;
+    struct weir_version *version = old;
+    if (is_logged(cache, epoch)) {
+        take_out(cache, state, epoch, old);
+    }
+    if (is_left || !fits) {
+        version = copy_version(cache, group, slot, value_bytes);
+    }
+    version->is_unstored = old->is_unstored && !is_left && !is_clean_entry;
+    version->is_absent = is_absent;
+    list_append(cache, state, version);
+    order(cache, group, version);
+    slot->epoch = cache->epoch & WEIR_CACHE_EPOCH_MAX;
+    if (is_left) {
+        supersede(cache, epoch, old);
+    } else if (!fits) {
+        weir_cache_free_version(cache, old);
+    }
+    return version;
+}
+
 // Makes the slot's version one of the current epoch with room for value_bytes.
 static struct weir_version *make_current(struct weir_cache *cache, struct weir_cached_state *state,
                                          struct weir_group *group, struct weir_slot *slot,
                                          uint32_t value_bytes, bool is_absent)
 {
-    struct weir_version *old = slot->version;
-    uint32_t epoch = slot->epoch;
-    bool is_current = epoch == cache->epoch;
-    bool is_frozen = !is_current && !is_clean(cache, slot);
-    bool fits = weir_version_size(old->key_bytes, value_bytes) <= old->room_bytes;
-    struct weir_version *version = old;
-    if (is_frozen || !fits) {
-        version = copy_version(cache, group, slot, value_bytes);
+    if (slot->epoch != cache->epoch) {
+        return renew(cache, state, group, slot, value_bytes, is_absent);
     }
-    if (!is_current) {
-        version->is_absent = is_absent;
-        list_append(cache, state, version);
-        order(cache, group, version);
-        slot->epoch = cache->epoch & EPOCH_MASK;
-    } else if (!fits) {
+    struct weir_version *old = slot->version;
+    struct weir_version *version = old;
+    if (weir_version_size(old->key_bytes, value_bytes) > old->room_bytes) {
+        version = copy_version(cache, group, slot, value_bytes);
+        version->is_unstored = old->is_unstored;
         version->list_idx = old->list_idx;
         state->list.versions[version->list_idx] = version;
         cache->dirty_bytes += version->room_bytes;
         cache->dirty_bytes -= old->room_bytes;
+        weir_cache_free_version(cache, old);
     }
-    if (is_current) {
-        set_absent(state, version, is_absent);
-    }
-    if (is_frozen) {
-        struct weir_frozen_set *set = set_of(cache, epoch);
-        old->is_superseded = true;
-        old->next_superseded = set->superseded;
-        set->superseded = old;
-    } else if (!fits) {
-        free_version(cache, old);
-    }
+    set_absent(state, version, is_absent);
     return version;
 }
 
@@ -381,7 +342,7 @@ struct weir_version *weir_cache_write(struct weir_cache *cache, struct weir_cach
         slot->is_referenced = true;
         kept = *existed ? version->value_bytes : 0;
     } else {
-        version = add_current(cache, state, group, hash, key, value_bytes, false);
+        version = add_current(cache, state, group, hash, key, value_bytes, false, true);
     }
     if (kept < value_bytes) {
         memset(weir_version_data(version) + kept, 0, value_bytes - kept);
@@ -397,70 +358,6 @@ void weir_cache_remove(struct weir_cache *cache, struct weir_cached_state *state
     if (slot != NULL) {
         make_current(cache, state, group, slot, 0, true);
     } else {
-        add_current(cache, state, group, hash, key, 0, true);
+        add_current(cache, state, group, hash, key, 0, true, false); // RocksDB may have it
     }
-}
-
-struct weir_frozen_set *weir_cache_freeze(struct weir_cache *cache, int64_t number)
-{
-    struct weir_frozen_set *set =
-        weir_alloc_zero(sizeof *set + cache->state_count * sizeof(struct weir_version_list));
-    set->epoch = cache->epoch++;
-    set->number = number;
-    set->bytes = cache->dirty_bytes;
-    set->list_count = cache->state_count;
-    for (uint32_t i = 0; i < cache->state_count; i++) {
-        struct weir_cached_state *state = cache->states[i];
-        WEIR_ASSERT(!state->is_visiting);
-        set->lists[i] = state->list;
-        set->entry_count += state->list.count;
-        state->list = (struct weir_version_list){.state_id = state->id};
-    }
-    cache->frozen_bytes += cache->dirty_bytes;
-    cache->dirty_bytes = 0;
-    *cache->frozen_end = set;
-    cache->frozen_end = &set->next;
-    return set;
-}
-
-static void release_set(struct weir_cache *cache, struct weir_frozen_set *set)
-{
-    for (uint32_t i = 0; i < set->list_count; i++) {
-        struct weir_version_list *list = &set->lists[i];
-        for (uint32_t j = 0; j < list->absent_count; j++) {
-            struct weir_version *version = list->versions[j];
-            if (!version->is_superseded) {
-                struct weir_group *group =
-                    weir_cache_group(cache, cache->states[i], version->key_group);
-                struct weir_view key = weir_version_key(version);
-                struct weir_slot *slot = weir_group_find(group, weir_cache_hash(key), key);
-                WEIR_ASSERT(slot != NULL && slot->version == version);
-                erase(cache, group, slot);
-                free_version(cache, version);
-            }
-        }
-        free(list->versions);
-    }
-    while (set->superseded != NULL) {
-        struct weir_version *version = set->superseded;
-        set->superseded = version->next_superseded;
-        free_version(cache, version);
-    }
-    cache->frozen_bytes -= set->bytes;
-    free(set);
-}
-
-void weir_cache_set_clean(struct weir_cache *cache, uint32_t clean_through)
-{
-    WEIR_ASSERT(clean_through >= cache->clean_through && clean_through < cache->epoch);
-    cache->rest_count = 0;
-    while (cache->frozen != NULL && cache->frozen->epoch <= clean_through) {
-        struct weir_frozen_set *set = cache->frozen;
-        cache->frozen = set->next;
-        if (cache->frozen == NULL) {
-            cache->frozen_end = &cache->frozen;
-        }
-        release_set(cache, set);
-    }
-    cache->clean_through = clean_through;
 }

@@ -12,6 +12,7 @@
 
 struct weir_cached_state {
     uint64_t id;
+    uint32_t idx;                  // in cache->states
     struct weir_version_list list; // of the current epoch
     bool is_visiting;              // the list is being walked: it is not partitioned meanwhile
     bool is_unpartitioned;
@@ -21,14 +22,21 @@ struct weir_cached_state {
 struct weir_cache {
     struct weir_slab *slab;
     struct weir_key_group_range key_groups;
-    size_t budget_bytes;    // versions, tables and indexes
-    size_t tables_bytes;    // tables and indexes
-    size_t dirty_bytes;     // rooms of the current epoch's versions
-    size_t frozen_bytes;    // of the frozen sets'
-    uint32_t epoch;         // in which is written now, from 1
-    uint32_t clean_through; // all up to it are durable and in RocksDB, as the task has seen it
-    struct weir_frozen_set *frozen; // oldest first
-    struct weir_frozen_set **frozen_end;
+    size_t budget_bytes;          // versions, tables, indexes, lists
+    size_t tables_bytes;          // tables and indexes
+    size_t lists_bytes;           // of all epochs
+    size_t dirty_bytes;           // rooms and lists of the current epoch
+    size_t frozen_bytes;          // of all sets
+    size_t logged_bytes;          // of those among them that are logged
+    uint64_t logged_absent_count; // removed keys that are in these
+    // Epochs, each as the task has seen it: clean_through <= applying_through <= durable_through <
+    // epoch. Which condition a version is in follows from them: cache.c.
+    uint32_t epoch; // in which is written now, from 1
+    uint32_t durable_through;
+    uint32_t applying_through; // == clean_through: nothing is being applied
+    uint32_t clean_through;
+    struct weir_frozen_set **sets; // epoch e in place e & (capacity - 1)
+    uint32_t set_capacity;         // a power of two
     uint32_t state_count;
     struct weir_cached_state **states; // not owned
     // The clock's hand, and how many calls it rests after it has found nothing.
@@ -78,15 +86,26 @@ void weir_cache_remove(struct weir_cache *cache, struct weir_cached_state *state
 // Ends what is_visiting began.
 void weir_cache_partition(struct weir_cached_state *state);
 
-// Ends the epoch: its lists become a set, which is also appended to cache->frozen. Constant time.
+// Ends the epoch: its lists become a set. Constant time.
 struct weir_frozen_set *weir_cache_freeze(struct weir_cache *cache, int64_t number);
 
-// All sets up to the epoch are durable and in RocksDB, and the io side is done with them.
+// The sets up to the epoch are durable, and the io side is done with reading them for now.
+void weir_cache_set_durable(struct weir_cache *cache, uint32_t durable_through);
+
+static inline bool weir_cache_is_applying(const struct weir_cache *cache)
+{
+    return cache->applying_through != cache->clean_through;
+}
+
+// All logged sets, to be applied, with nothing being applied already; NULL: there are none.
+struct weir_application *weir_cache_begin_apply(struct weir_cache *cache);
+
+// What was being applied is in RocksDB.
 void weir_cache_set_clean(struct weir_cache *cache, uint32_t clean_through);
 
 static inline size_t weir_cache_used_bytes(const struct weir_cache *cache)
 {
-    return weir_slab_used_bytes(cache->slab) + cache->tables_bytes;
+    return weir_slab_used_bytes(cache->slab) + cache->tables_bytes + cache->lists_bytes;
 }
 
 uint32_t weir_cache_hash(struct weir_view key);

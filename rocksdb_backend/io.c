@@ -2,10 +2,11 @@
 // See io.h.
 //
 // Invariants
-// 1. clean_through moves to n only when log n is durable and set n is in the live RocksDB.
+// 1. durable_through moves to n only when log n is durable; clean_through only when all sets up to
+//    there are in the live RocksDB; each as the last use of the sets.
 // 2. A handle lists only files that were synced before, and a folder entry that was.
-// 3. The handle of n lists one materialisation m < n (or none) and all logs of numbers in (m, n]
-//    that there are: a task without changes writes no log.
+// 3. The handle of n lists one materialisation m < n that is whole for n (or none), and all logs of
+//    numbers in (m, n] that there are: a task without changes writes no log.
 // 4. After a failure no set becomes durable and no snapshot is let go of other than abandoned.
 // 5. A file that a handle lists no more is listed by no later one. So what the manifests that are
 //    kept do not list and an older one did can go (retention.h).
@@ -32,6 +33,7 @@ struct file_list {
 
 struct native_checkpoint {
     int64_t number;
+    uint32_t whole_epoch;
     char *folder;
 };
 
@@ -40,17 +42,18 @@ struct weir_io {
     struct weir_worker *log;
     struct weir_worker *live;
     struct weir_worker *publish;
-    _Atomic uint32_t clean_through;
+    _Atomic uint64_t progress; // durable_through in the upper half, clean_through in the lower
     atomic_bool is_failed;
-    atomic_bool is_publishing;
-    int64_t materialised_ms; // live worker: when the last one was begun; -1: none was
+    atomic_bool is_materialising;
+    int64_t materialised_ms; // task: when the last one was begun; -1: none was
 
     pthread_mutex_t lock;
     struct weir_error error;       // guarded by lock, as all below
-    struct file_list materialised; // the newest one, all with its number
-    struct file_list logs;         // after it
+    struct file_list materialised; // the one that is listed, all with its number
+    struct file_list next;         // published, listed from next_epoch on; empty: there is none
+    uint32_t next_epoch;
+    struct file_list logs; // after `materialised`
     uint64_t logs_bytes;
-    bool is_listed; // a handle has listed the materialisation
 };
 
 static void append(struct file_list *list, const struct weir_state_file *file)
@@ -94,15 +97,51 @@ enum weir_status weir_io_check(struct weir_io *io, struct weir_error *error)
     return WEIR_ERROR;
 }
 
-uint32_t weir_io_clean_through(const struct weir_io *io)
+struct weir_io_progress weir_io_progress(const struct weir_io *io)
 {
-    return atomic_load_explicit(&io->clean_through, memory_order_acquire);
+    uint64_t progress = atomic_load_explicit(&io->progress, memory_order_acquire);
+    return (struct weir_io_progress){.durable_through = (uint32_t)(progress >> 32),
+                                     .clean_through = (uint32_t)progress};
+}
+
+// Each half has one writer, which only moves it up: nothing is carried over.
+static void add_progress(struct weir_io *io, uint64_t more)
+{
+    atomic_fetch_add_explicit(&io->progress, more, memory_order_release);
+    weir_mailbox_wake(io->config.mailbox);
+}
+
+static void drop_logs_through(struct weir_io *io, int64_t number)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < io->logs.count; i++) {
+        struct weir_state_file *file = &io->logs.files[i];
+        if (file->number <= number) {
+            io->logs_bytes -= file->size_bytes;
+            free((char *)file->name);
+        } else {
+            io->logs.files[kept++] = *file;
+        }
+    }
+    io->logs.count = kept;
+}
+
+// With the lock: the published materialisation takes the place of the one before.
+static void list_next(struct weir_io *io)
+{
+    deinit_list(&io->materialised);
+    io->materialised = io->next;
+    io->next = (struct file_list){0};
+    drop_logs_through(io, io->materialised.files[0].number);
 }
 
 // The handle of the set's checkpoint, whose log (if it has one) is in the list already.
 static void add_handle(struct weir_io *io, const struct weir_frozen_set *set)
 {
     pthread_mutex_lock(&io->lock);
+    if (io->next.count > 0 && set->epoch >= io->next_epoch) {
+        list_next(io);
+    }
     uint32_t count = io->materialised.count + io->logs.count;
     struct weir_state_file *files = weir_alloc((count + 1) * sizeof *files);
     if (io->materialised.count > 0) {
@@ -116,7 +155,6 @@ static void add_handle(struct weir_io *io, const struct weir_frozen_set *set)
                                        .file_count = count,
                                        .files = files};
     weir_snapshot_set_state(set->snapshot, &handle);
-    io->is_listed = true;
     pthread_mutex_unlock(&io->lock);
     free(files);
 }
@@ -164,7 +202,8 @@ static void run_log(void *context, void *item)
     struct weir_snapshot *snapshot = set->snapshot;
     set->snapshot = NULL;
     weir_snapshot_release(snapshot);
-    weir_worker_push(io->live, set); // from here on the set is the live worker's
+    uint32_t steps = set->epoch - weir_io_progress(io).durable_through;
+    add_progress(io, (uint64_t)steps << 32); // from here on the set is the task's again
 }
 
 static void drop_log(void *context, void *item)
@@ -173,7 +212,23 @@ static void drop_log(void *context, void *item)
     abandon(item);
 }
 
-static enum weir_status write_live(struct weir_io *io, const struct weir_frozen_set *set,
+static void add_set(struct weir_bulk *bulk, const struct weir_frozen_set *set)
+{
+    for (uint32_t i = 0; i < set->list_count; i++) {
+        const struct weir_version_list *list = &set->lists[i];
+        for (uint32_t j = 0; j < list->count; j++) {
+            weir_version_list_prefetch(list, j);
+            const struct weir_version *version = list->versions[j];
+            if (version != NULL) {
+                struct weir_state_key key = {.key_group = version->key_group,
+                                             .bytes = weir_version_key(version)};
+                weir_bulk_add(bulk, list->state_id, &key, weir_version_value(version));
+            }
+        }
+    }
+}
+
+static enum weir_status write_live(struct weir_io *io, const struct weir_application *application,
                                    struct weir_error *error)
 {
     if (weir_failpoint("state.live.write")) {
@@ -182,23 +237,17 @@ static enum weir_status write_live(struct weir_io *io, const struct weir_frozen_
     }
     struct weir_bulk *bulk =
         weir_bulk_create(io->config.live, io->config.work_folder, io->config.load_bytes_min);
-    for (uint32_t i = 0; i < set->list_count; i++) {
-        const struct weir_version_list *list = &set->lists[i];
-        for (uint32_t j = 0; j < list->count; j++) {
-            const struct weir_version *version = list->versions[j];
-            struct weir_state_key key = {.key_group = version->key_group,
-                                         .bytes = weir_version_key(version)};
-            weir_bulk_add(bulk, list->state_id, &key, weir_version_value(version));
-        }
+    for (uint32_t i = 0; i < application->set_count; i++) {
+        add_set(bulk, application->sets[i]);
     }
     enum weir_status status = weir_bulk_write(bulk, error);
     weir_bulk_destroy(bulk);
     return status;
 }
 
-static bool is_materialisation_due(struct weir_io *io)
+bool weir_io_wants_materialisation(struct weir_io *io)
 {
-    if (atomic_load(&io->is_publishing)) {
+    if (atomic_load(&io->is_materialising)) {
         return false;
     }
     int64_t now_ms = weir_now_ms(io->config.clock);
@@ -208,14 +257,19 @@ static bool is_materialisation_due(struct weir_io *io)
     }
     pthread_mutex_lock(&io->lock);
     // One that no handle has listed yet is not replaced: nobody would ever remove its files.
-    bool is_due = (io->is_listed || io->materialised.count == 0) &&
-                  (io->logs_bytes >= io->config.materialise_log_bytes ||
-                   io->logs.count >= io->config.materialise_log_count);
+    bool wants = io->next.count == 0 && (io->logs_bytes >= io->config.materialise_log_bytes ||
+                                         io->logs.count >= io->config.materialise_log_count);
     pthread_mutex_unlock(&io->lock);
-    if (is_due) {
-        io->materialised_ms = now_ms;
+    return wants;
+}
+
+void weir_io_apply(struct weir_io *io, struct weir_application *application)
+{
+    if (application->is_materialised) {
+        io->materialised_ms = weir_now_ms(io->config.clock);
+        atomic_store(&io->is_materialising, true);
     }
-    return is_due;
+    weir_worker_push(io->live, application);
 }
 
 static void drop_publish(void *context, void *item)
@@ -227,12 +281,13 @@ static void drop_publish(void *context, void *item)
 }
 
 // A failure leaves the last one and its logs in place, which are enough: it is tried again.
-static void materialise(struct weir_io *io, int64_t number)
+static void materialise(struct weir_io *io, int64_t number, uint32_t whole_epoch)
 {
     struct native_checkpoint *native = weir_alloc(sizeof *native);
     struct weir_buffer folder = {0};
     weir_buffer_printf(&folder, "%s/native-%" PRId64, io->config.work_folder, number);
     *native = (struct native_checkpoint){.number = number,
+                                         .whole_epoch = whole_epoch,
                                          .folder = weir_strdup(weir_buffer_text(&folder))};
     weir_buffer_deinit(&folder);
     struct weir_error error;
@@ -240,37 +295,35 @@ static void materialise(struct weir_io *io, int64_t number)
         weir_log(WEIR_LOG_WARN, "%s", error.text);
         weir_folder_remove(native->folder);
         drop_publish(io, native);
+        atomic_store(&io->is_materialising, false);
         return;
     }
-    atomic_store(&io->is_publishing, true);
     weir_worker_push(io->publish, native);
 }
 
 static void run_live(void *context, void *item)
 {
     struct weir_io *io = context;
-    const struct weir_frozen_set *set = item;
+    struct weir_application *application = item;
     struct weir_error error;
-    if (atomic_load(&io->is_failed)) {
-        return;
+    if (!atomic_load(&io->is_failed)) {
+        if (write_live(io, application, &error) != WEIR_OK) {
+            weir_io_fail(io, &error);
+        } else {
+            // From here on the sets are the task's again.
+            add_progress(io, application->epoch - weir_io_progress(io).clean_through);
+            if (application->is_materialised) {
+                materialise(io, application->number, application->whole_epoch);
+            }
+        }
     }
-    if (write_live(io, set, &error) != WEIR_OK) {
-        weir_io_fail(io, &error);
-        return;
-    }
-    int64_t number = set->number;
-    atomic_store_explicit(&io->clean_through, set->epoch, memory_order_release);
-    // The set is the task's again.
-    weir_mailbox_wake(io->config.mailbox);
-    if (is_materialisation_due(io)) {
-        materialise(io, number);
-    }
+    free(application);
 }
 
 static void drop_live(void *context, void *item)
 {
     (void)context;
-    (void)item; // the task's
+    free(item); // the sets are the task's
 }
 
 // The file of the list that is RocksDB's table of this name, NULL: none.
@@ -299,7 +352,7 @@ static enum weir_status publish_one(void *context, const char *name, struct weir
     struct publishing *publishing = context;
     struct weir_io *io = publishing->io;
     struct weir_state_file file = {.is_materialised = true, .number = publishing->number};
-    // Only this thread replaces the materialisation, so that it may read it without the lock.
+    // While there is none to follow it, nobody replaces the materialisation: no lock.
     const struct weir_state_file *known =
         weir_state_name_is_table(name) ? find_table(&io->materialised, name) : NULL;
     if (known != NULL) {
@@ -324,21 +377,6 @@ static enum weir_status publish_one(void *context, const char *name, struct weir
     return status;
 }
 
-static void drop_logs_through(struct weir_io *io, int64_t number)
-{
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < io->logs.count; i++) {
-        struct weir_state_file *file = &io->logs.files[i];
-        if (file->number <= number) {
-            io->logs_bytes -= file->size_bytes;
-            free((char *)file->name);
-        } else {
-            io->logs.files[kept++] = *file;
-        }
-    }
-    io->logs.count = kept;
-}
-
 // What a publication that failed has brought into the store; nothing lists it.
 static void unpublish(struct weir_io *io, const struct file_list *files)
 {
@@ -350,8 +388,8 @@ static void unpublish(struct weir_io *io, const struct file_list *files)
     }
 }
 
-enum weir_status weir_io_publish(struct weir_io *io, int64_t number, const char *folder,
-                                 struct weir_error *error)
+enum weir_status weir_io_publish(struct weir_io *io, int64_t number, uint32_t whole_epoch,
+                                 const char *folder, struct weir_error *error)
 {
     struct publishing publishing = {.io = io, .number = number, .folder = folder};
     enum weir_status status = weir_folder_each(folder, publish_one, &publishing, error);
@@ -361,16 +399,13 @@ enum weir_status weir_io_publish(struct weir_io *io, int64_t number, const char 
     }
     if (status == WEIR_OK) {
         pthread_mutex_lock(&io->lock);
-        struct file_list old = io->materialised;
-        io->materialised = publishing.files;
-        publishing.files = old;
-        drop_logs_through(io, number);
-        io->is_listed = false;
+        io->next = publishing.files;
+        io->next_epoch = whole_epoch;
         pthread_mutex_unlock(&io->lock);
     } else {
         unpublish(io, &publishing.files);
+        deinit_list(&publishing.files);
     }
-    deinit_list(&publishing.files);
     return status;
 }
 
@@ -379,13 +414,14 @@ static void run_publish(void *context, void *item)
     struct weir_io *io = context;
     struct native_checkpoint *native = item;
     struct weir_error error;
-    if (weir_io_publish(io, native->number, native->folder, &error) != WEIR_OK) {
+    if (weir_io_publish(io, native->number, native->whole_epoch, native->folder, &error) !=
+        WEIR_OK) {
         weir_log(WEIR_LOG_WARN, "%s; the state's checkpoints go on from the one before",
                  error.text);
     }
     weir_folder_remove(native->folder);
     drop_publish(io, native);
-    atomic_store(&io->is_publishing, false);
+    atomic_store(&io->is_materialising, false);
 }
 
 struct weir_io *weir_io_create(const struct weir_io_config *config, uint32_t file_count,
@@ -403,7 +439,6 @@ struct weir_io *weir_io_create(const struct weir_io_config *config, uint32_t fil
         append(files[i].is_materialised ? &io->materialised : &io->logs, &files[i]);
         io->logs_bytes += files[i].is_materialised ? 0 : files[i].size_bytes;
     }
-    io->is_listed = true; // a manifest does already
     struct weir_worker_config worker = {.context = io, .is_stepped = config->is_stepped};
     worker.name = "weir-state-pub";
     worker.run = run_publish;
@@ -456,6 +491,7 @@ void weir_io_destroy(struct weir_io *io)
     weir_worker_destroy(io->publish);
     pthread_mutex_destroy(&io->lock);
     deinit_list(&io->materialised);
+    deinit_list(&io->next);
     deinit_list(&io->logs);
     free((char *)io->config.stage);
     free((char *)io->config.work_folder);

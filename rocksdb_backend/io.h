@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The io side of a task's state: what becomes of a frozen set. Three workers, so that a checkpoint
+// The io side of a task's state: what becomes of frozen sets. Three workers, so that a checkpoint
 // waits for nothing but its own log:
 //
-//   log         writes redo log n, adds the handle of checkpoint n to its snapshot, lets go of it
-//   live        writes the set into the live RocksDB, moves clean_through, wakes the task; now and
-//               then, between two sets, takes a native checkpoint
+//   log         writes redo log n, adds the handle of checkpoint n to its snapshot, lets go of it,
+//               moves durable_through, wakes the task
+//   live        applies the sets that the task hands over, several at a time, to the live RocksDB,
+//               moves clean_through, wakes the task; where it was asked for, takes a native
+//               checkpoint then
 //   publish     brings a native checkpoint into the checkpoint store: a materialisation
 //
-// A set passes log and live in this order and sets follow each other in each, so that the live
-// RocksDB holds the sets 1..m exactly when a native checkpoint m is taken.
-//
-// Thread: create, submit, check, stop, destroy are the task's; the rest says its worker.
+// Thread: create, submit, apply, check, stop, destroy are the task's; the rest says its worker.
 #ifndef WEIR_ROCKSDB_BACKEND_IO_H
 #define WEIR_ROCKSDB_BACKEND_IO_H
 
@@ -43,21 +42,31 @@ struct weir_io_config {
 struct weir_io *weir_io_create(const struct weir_io_config *config, uint32_t file_count,
                                const struct weir_state_file *files);
 
-// Hands a set over. Its snapshot is held and let go of, or abandoned; the set itself stays the
-// cache's, which may touch it again when its epoch is clean.
+// Hands a set over to be logged. Its snapshot is held and let go of, or abandoned; the set itself
+// is read until its epoch is durable.
 void weir_io_submit(struct weir_io *io, struct weir_frozen_set *set);
 
-// All sets up to this epoch are durable and in the live RocksDB. Any thread.
-uint32_t weir_io_clean_through(const struct weir_io *io);
+// Hands sets over to be applied, which are read until the last one's epoch is clean.
+void weir_io_apply(struct weir_io *io, struct weir_application *application);
+
+// Whether the logs since the last materialisation are reason enough for the next one.
+bool weir_io_wants_materialisation(struct weir_io *io);
+
+// How far the io side has come: epochs that are durable, and those that are in the live RocksDB.
+struct weir_io_progress {
+    uint32_t durable_through;
+    uint32_t clean_through;
+};
+struct weir_io_progress weir_io_progress(const struct weir_io *io);
 
 // What failed, if anything did: from then on nothing becomes durable any more. Any thread.
 enum weir_status weir_io_check(struct weir_io *io, struct weir_error *error);
 void weir_io_fail(struct weir_io *io, const struct weir_error *error);
 
-// Brings the native checkpoint at `folder`, of everything up to `number`, into the store, and lists
-// it from then on. Publish worker, or the task's before the first set.
-enum weir_status weir_io_publish(struct weir_io *io, int64_t number, const char *folder,
-                                 struct weir_error *error);
+// Brings the native checkpoint at `folder`, of everything up to `number`, into the store. Handles
+// of whole_epoch and later list it. Publish worker, or the task's before the first set.
+enum weir_status weir_io_publish(struct weir_io *io, int64_t number, uint32_t whole_epoch,
+                                 const char *folder, struct weir_error *error);
 
 enum weir_io_step {
     WEIR_IO_STEP_LOG,

@@ -18,6 +18,7 @@ struct weir_keyed_store {
     struct weir_io *io;
     char *work_folder;
     size_t unclean_bytes_max; // of what is dirty or frozen
+    size_t apply_bytes_min;   // of what is logged
     bool is_empty;            // RocksDB was when the store was made
     int64_t barrier_number;
     uint64_t read_count;
@@ -44,8 +45,8 @@ struct weir_keyed_state {
 
 extern const struct weir_state_ops weir_keyed_state_ops;
 
-// Begins a call: takes in what the io side has made clean, and lets go of what memory has no room
-// for. What was handed out before is no longer valid.
+// Begins a call: takes in how far the io side has come, hands over what is to be applied, and lets
+// go of what memory has no room for. What was handed out before is no longer valid.
 void weir_keyed_begin(struct weir_keyed_store *store);
 
 void weir_keyed_scan(struct weir_state *state, uint16_t key_group, struct weir_view from,

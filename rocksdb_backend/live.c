@@ -2,7 +2,9 @@
 // See live.h. What is not RocksDB's default, and why:
 // - no write-ahead log: the redo logs of the checkpoints take its place;
 // - Bloom filters of 10 bits: a new key costs no disk read;
-// - index and filter blocks in the block cache, so that memory is bounded;
+// - index and filter blocks in the block cache, so that memory is bounded, and in pieces: the
+// filter
+//   of a whole table is half a megabyte, which a small cache would read again for each key;
 // - small memtables: the cache in front holds what is hot, and a native checkpoint flushes them.
 #include "rocksdb_backend/live.h"
 
@@ -18,6 +20,7 @@ enum {
     MEMTABLE_BYTES_MAX = 32 << 20,
     MEMTABLE_COUNT = 3,
     BLOOM_BITS = 10,
+    CACHE_SHARD_BITS = 2, // few threads read, and each part must have room for what is hot
     BACKGROUND_JOBS = 2,
     LOADED_FILE_BYTES = 64 << 20,
     PATH_BYTES_MAX = 4096,
@@ -111,11 +114,19 @@ static rocksdb_options_t *make_options(size_t memory_bytes)
     rocksdb_options_set_info_log_level(options, 2); // warnings
 
     rocksdb_block_based_table_options_t *table = rocksdb_block_based_options_create();
-    rocksdb_cache_t *cache = rocksdb_cache_create_lru(block_cache_bytes);
+    rocksdb_lru_cache_options_t *cache_options = rocksdb_lru_cache_options_create();
+    rocksdb_lru_cache_options_set_capacity(cache_options, block_cache_bytes);
+    rocksdb_lru_cache_options_set_num_shard_bits(cache_options, CACHE_SHARD_BITS);
+    rocksdb_cache_t *cache = rocksdb_cache_create_lru_opts(cache_options);
+    rocksdb_lru_cache_options_destroy(cache_options);
     rocksdb_block_based_options_set_block_cache(table, cache);
     rocksdb_cache_destroy(cache); // the options have a share of it
     rocksdb_block_based_options_set_filter_policy(
         table, rocksdb_filterpolicy_create_bloom_full(BLOOM_BITS));
+    rocksdb_block_based_options_set_index_type(
+        table, rocksdb_block_based_table_index_type_two_level_index_search);
+    rocksdb_block_based_options_set_partition_filters(table, 1);
+    rocksdb_block_based_options_set_pin_top_level_index_and_filter(table, 1);
     rocksdb_block_based_options_set_cache_index_and_filter_blocks(table, 1);
     rocksdb_block_based_options_set_cache_index_and_filter_blocks_with_high_priority(table, 1);
     rocksdb_block_based_options_set_pin_l0_filter_and_index_blocks_in_cache(table, 1);

@@ -67,6 +67,7 @@ static void put_list(struct writer *writer, const struct weir_version_list *list
     put(writer, list->state_id, 8);
     put(writer, list->count, 8);
     for (uint32_t i = 0; i < list->count; i++) {
+        weir_version_list_prefetch(list, i);
         const struct weir_version *version = list->versions[i];
         struct weir_view value = weir_version_value(version);
         put(writer, version->key_group, 4);
@@ -185,6 +186,7 @@ static enum weir_status read_whole(const char *folder, const struct weir_state_f
     int descriptor = open(path, O_RDONLY | O_CLOEXEC);
     ssize_t got = descriptor < 0 ? -1 : 0;
     if (descriptor >= 0) {
+        weir_buffer_reserve(out, (size_t)file->size_bytes + BLOCK_BYTES); // in one piece
         do {
             got = read(descriptor, weir_buffer_reserve(out, BLOCK_BYTES), BLOCK_BYTES);
             out->size_bytes += got > 0 ? (size_t)got : 0;

@@ -4,13 +4,39 @@
 // snapshot is let go of any more, and the task hears of it from check.
 #include "rocksdb_backend/keyed.h"
 
+// Removed keys that RocksDB has stand in the way of scans until their removal is there, too.
+enum { LOGGED_ABSENT_MAX = 16384 };
+
+static void apply_if_due(struct weir_keyed_store *store)
+{
+    struct weir_cache *cache = &store->cache;
+    if (weir_cache_is_applying(cache)) {
+        return;
+    }
+    bool is_materialised = weir_io_wants_materialisation(store->io);
+    if (is_materialised || cache->logged_bytes >= store->apply_bytes_min ||
+        cache->logged_absent_count >= LOGGED_ABSENT_MAX) {
+        struct weir_application *application = weir_cache_begin_apply(cache);
+        if (application != NULL) {
+            application->is_materialised = is_materialised;
+            weir_io_apply(store->io, application);
+        }
+    }
+}
+
 void weir_keyed_begin(struct weir_keyed_store *store)
 {
-    uint32_t clean_through = weir_io_clean_through(store->io);
-    if (clean_through != store->cache.clean_through) {
-        weir_cache_set_clean(&store->cache, clean_through);
+    struct weir_cache *cache = &store->cache;
+    struct weir_io_progress progress = weir_io_progress(store->io);
+    if (progress.durable_through != cache->durable_through ||
+        progress.clean_through != cache->clean_through) {
+        if (progress.clean_through != cache->clean_through) {
+            weir_cache_set_clean(cache, progress.clean_through);
+        }
+        weir_cache_set_durable(cache, progress.durable_through);
+        apply_if_due(store);
     }
-    weir_cache_make_room(&store->cache);
+    weir_cache_make_room(cache);
 }
 
 // The slot of the key, read from RocksDB where it is not known; NULL: known not to exist.

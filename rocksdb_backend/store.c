@@ -16,9 +16,12 @@
 // Shares of the budget. RocksDB's block cache is only for what has left our cache, but its index
 // blocks and filters must fit. Half of our cache may be unclean: with more, little could be
 // evicted.
+// The longer logged versions wait, the fewer of them reach RocksDB; but the current epoch and what
+// is being applied need their room, too.
 enum {
     CACHE_PERCENT = 62,
     UNCLEAN_PERCENT_OF_CACHE = 50,
+    APPLY_PERCENT_OF_UNCLEAN = 40,
 };
 
 // A restore reads the logs again, so they are bounded; a materialisation flushes and hashes what
@@ -65,6 +68,7 @@ static void barrier(struct weir_state_store *base, const struct weir_barrier *ba
     struct weir_keyed_store *store = (struct weir_keyed_store *)base;
     WEIR_ASSERT(barrier->number > store->barrier_number);
     store->barrier_number = barrier->number;
+    weir_keyed_begin(store);
     weir_snapshot_hold(snapshot);
     struct weir_frozen_set *set = weir_cache_freeze(&store->cache, barrier->number);
     set->snapshot = snapshot;
@@ -84,8 +88,9 @@ static bool is_full(struct weir_state_store *base)
     struct weir_keyed_store *store = (struct weir_keyed_store *)base;
     weir_keyed_begin(store);
     const struct weir_cache *cache = &store->cache;
-    return cache->frozen != NULL &&
-           cache->dirty_bytes + cache->frozen_bytes > store->unclean_bytes_max;
+    bool is_io_at_work =
+        cache->durable_through + 1 != cache->epoch || weir_cache_is_applying(cache);
+    return is_io_at_work && cache->dirty_bytes + cache->frozen_bytes > store->unclean_bytes_max;
 }
 
 static bool wants_checkpoint(struct weir_state_store *base)
@@ -173,7 +178,7 @@ static enum weir_status materialise_parts(struct weir_keyed_store *store, int64_
     snprintf(folder, sizeof folder, "%s/native-%" PRId64, store->work_folder, number);
     enum weir_status status = weir_live_checkpoint(store->live, folder, error);
     if (status == WEIR_OK) {
-        status = weir_io_publish(store->io, number, folder, error);
+        status = weir_io_publish(store->io, number, 0, folder, error);
     }
     weir_folder_remove(folder);
     return status;
@@ -191,6 +196,9 @@ enum weir_status weir_rocksdb_store_create(const struct weir_rocksdb_store_confi
     made->work_folder = weir_strdup(config->work_folder);
     size_t cache_bytes = config->budget_bytes / 100 * CACHE_PERCENT;
     made->unclean_bytes_max = cache_bytes / 100 * UNCLEAN_PERCENT_OF_CACHE;
+    made->apply_bytes_min = config->apply_bytes_min != 0
+                                ? config->apply_bytes_min
+                                : made->unclean_bytes_max / 100 * APPLY_PERCENT_OF_UNCLEAN;
     weir_cache_init(&made->cache, config->key_groups, cache_bytes);
     struct weir_restore restore = {.stage = config->stage,
                                    .key_groups = config->key_groups,
@@ -246,6 +254,7 @@ void weir_rocksdb_store_stats(const struct weir_state_store *base,
         .cache_bytes = weir_cache_used_bytes(&store->cache),
         .dirty_bytes = store->cache.dirty_bytes,
         .frozen_bytes = store->cache.frozen_bytes,
+        .logged_bytes = store->cache.logged_bytes,
         .read_count = store->read_count,
         .evicted_count = store->cache.evicted_count,
         .scanned_count = store->scanned_count,

@@ -28,6 +28,9 @@ struct weir_rocksdb_store_config {
     uint64_t materialise_log_bytes;
     uint32_t materialise_log_count;
     int64_t materialise_pause_ms;
+    // Logged versions wait in memory until they are so many bytes or a materialisation is due; 0:
+    // the default, a share of the budget.
+    size_t apply_bytes_min;
     uint64_t load_bytes_min; // of changes that come in as a file (bulk.h); 0: the default
     // No threads: weir_rocksdb_store_step runs the io. For tests and the simulator.
     bool is_stepped;
@@ -50,7 +53,9 @@ bool weir_rocksdb_store_step(struct weir_state_store *store, enum weir_rocksdb_s
 struct weir_rocksdb_store_stats {
     size_t cache_bytes;
     size_t dirty_bytes;  // changed since the last barrier
-    size_t frozen_bytes; // not durable or not in RocksDB yet
+    size_t frozen_bytes; // of earlier epochs, not in RocksDB yet
+    size_t
+        logged_bytes; // of these: durable, and waiting until there is a reason to write them there
     uint64_t read_count; // entries asked of RocksDB
     uint64_t evicted_count;
     uint64_t scanned_count; // ranges for which RocksDB was asked

@@ -44,6 +44,13 @@ static int64_t cpu_ns(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
+static int64_t process_cpu_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
 static uint64_t next_random(struct bench *bench)
 {
     bench->random += UINT64_C(0x9e3779b97f4a7c15);
@@ -102,17 +109,16 @@ static void wait_acknowledged(struct bench *bench, int64_t number)
     }
 }
 
-static size_t frozen_bytes(const struct bench *bench)
+// Until everything is durable and nothing is on its way into RocksDB.
+static void wait_settled(struct bench *bench)
 {
-    bench->store->ops->is_full(bench->store); // takes in what is clean
-    struct weir_rocksdb_store_stats stats;
-    weir_rocksdb_store_stats(bench->store, &stats);
-    return stats.frozen_bytes;
-}
-
-static void wait_clean(struct bench *bench)
-{
-    while (frozen_bytes(bench) > 0) {
+    for (;;) {
+        bench->store->ops->is_full(bench->store); // takes in how far the io has come
+        struct weir_rocksdb_store_stats stats;
+        weir_rocksdb_store_stats(bench->store, &stats);
+        if (stats.frozen_bytes == stats.logged_bytes) {
+            return;
+        }
         weir_mailbox_wait(bench->task, 100);
     }
 }
@@ -156,7 +162,7 @@ static void fill(struct bench *bench, uint64_t key_count)
     }
     begin_barrier(bench);
     wait_acknowledged(bench, bench->number);
-    wait_clean(bench);
+    wait_settled(bench);
 }
 
 static void measure_hot(struct bench *bench, uint64_t key_count)
@@ -198,36 +204,40 @@ static void measure_hot(struct bench *bench, uint64_t key_count)
            (double)batch_ns / (ROUNDS / BATCH_ROWS * BATCH_ROWS), sum);
     begin_barrier(bench);
     wait_acknowledged(bench, bench->number);
-    wait_clean(bench);
+    wait_settled(bench);
 }
 
-static void measure_barrier(struct bench *bench, uint64_t key_count, uint32_t dirty_count)
+static void measure_barrier(struct bench *bench, uint64_t key_count, uint32_t dirty_count,
+                            uint32_t round_count)
 {
-    enum { ROUNDS = 10 };
     int64_t freeze_ns = 0;
     int64_t freeze_max_ns = 0;
     int64_t durable_ns = 0;
-    int64_t clean_ns = 0;
-    for (uint32_t i = 0; i < ROUNDS; i++) {
+    int64_t update_ns = 0;
+    int64_t all_ns = process_cpu_ns();
+    for (uint32_t i = 0; i < round_count; i++) {
+        int64_t begin_cpu = cpu_ns();
         for (uint32_t j = 0; j < dirty_count; j++) {
             update(bench, next_random(bench) % key_count);
         }
-        int64_t begin_cpu = cpu_ns();
+        update_ns += cpu_ns() - begin_cpu;
+        begin_cpu = cpu_ns();
         int64_t begin = now_ns();
         begin_barrier(bench);
         int64_t frozen = cpu_ns() - begin_cpu;
         wait_acknowledged(bench, bench->number);
         durable_ns += now_ns() - begin;
-        wait_clean(bench);
-        clean_ns += now_ns() - begin;
+        wait_settled(bench);
         freeze_ns += frozen;
         freeze_max_ns = frozen > freeze_max_ns ? frozen : freeze_max_ns;
     }
-    printf("barrier, %u of %" PRIu64
-           " keys changed: freeze %.1f us (most %.1f), durable after %.2f "
-           "ms, in RocksDB after %.2f ms\n",
-           dirty_count, key_count, (double)freeze_ns / ROUNDS / 1e3, (double)freeze_max_ns / 1e3,
-           (double)durable_ns / ROUNDS / 1e6, (double)clean_ns / ROUNDS / 1e6);
+    all_ns = process_cpu_ns() - all_ns;
+    double changes = (double)round_count * dirty_count;
+    printf("barrier, %u of %" PRIu64 " keys changed, %u times: freeze %.1f us (most %.1f), durable "
+           "after %.2f ms; CPU a change: update %.0f ns, all threads %.0f ns\n",
+           dirty_count, key_count, round_count, (double)freeze_ns / round_count / 1e3,
+           (double)freeze_max_ns / 1e3, (double)durable_ns / round_count / 1e6,
+           (double)update_ns / changes, (double)all_ns / changes);
 }
 
 // Random updates of a working set larger than the cache, in batches.
@@ -288,17 +298,22 @@ static void measure_restore(struct bench *bench, uint64_t key_count, size_t budg
     }
     close_store(bench);
     int64_t begin = now_ns();
+    int64_t begin_cpu = process_cpu_ns();
     open_store(bench, budget_bytes, all, 1, &handle);
     int64_t same_ns = now_ns() - begin;
+    int64_t same_cpu_ns = process_cpu_ns() - begin_cpu;
     close_store(bench);
     begin = now_ns();
+    begin_cpu = process_cpu_ns();
     open_store(bench, budget_bytes, half, 1, &handle);
     int64_t half_ns = now_ns() - begin;
+    int64_t half_cpu_ns = process_cpu_ns() - begin_cpu;
     close_store(bench);
-    printf("restore, %" PRIu64 " keys, %.1f MB materialised, %.1f MB of logs: %.0f ms; half of the "
-           "key groups: %.0f ms\n",
+    printf("restore, %" PRIu64 " keys, %.1f MB materialised, %.1f MB of logs: %.0f ms (CPU %.0f); "
+           "half of the key groups: %.0f ms (CPU %.0f)\n",
            key_count, (double)materialised_bytes / 1e6, (double)log_bytes / 1e6,
-           (double)same_ns / 1e6, (double)half_ns / 1e6);
+           (double)same_ns / 1e6, (double)same_cpu_ns / 1e6, (double)half_ns / 1e6,
+           (double)half_cpu_ns / 1e6);
 }
 
 static bool wants(int argument_count, char **arguments, const char *part)
@@ -339,8 +354,8 @@ int main(int argument_count, char **arguments)
         bench->number = 0;
         open_store(bench, large, all, 0, NULL);
         fill(bench, 1000000);
-        measure_barrier(bench, 1000000, 20000);
-        measure_barrier(bench, 1000000, 200000);
+        measure_barrier(bench, 1000000, 20000, 100);
+        measure_barrier(bench, 1000000, 200000, 20);
         measure_restore(bench, 1000000, large);
     }
     // An entry takes about 150 bytes of the cache, which is 62 % of the budget.

@@ -56,6 +56,7 @@ struct world {
     bool is_threaded;
     uint64_t materialise_log_bytes;
     uint32_t materialise_log_count;
+    size_t apply_bytes_min;
     uint32_t value_bytes_max;
     struct world_clock clock;
     struct weir_mailbox *coordinator;
@@ -228,6 +229,7 @@ static inline enum weir_status world_create_store(struct world *world, uint32_t 
         .materialise_log_bytes = world->materialise_log_bytes,
         .materialise_log_count = world->materialise_log_count,
         .materialise_pause_ms = 1,
+        .apply_bytes_min = world->apply_bytes_min,
         .load_bytes_min = world_below(world, 2) == 0 ? 1 + world_below(world, 4000) : 0,
         .is_stepped = !world->is_threaded,
     };
@@ -350,15 +352,18 @@ static inline void world_collect(struct world *world)
     world_retain(world);
 }
 
-// Stepped: runs all io there is.
+// Stepped: runs all io there is. The task hands over what is to be applied when it is called.
 static inline void world_settle(struct world *world)
 {
     for (uint32_t i = 0; i < world->task_count; i++) {
-        while (weir_rocksdb_store_step(world->stores[i], WEIR_ROCKSDB_STEP_LOG)) {
+        struct weir_state_store *store = world->stores[i];
+        while (weir_rocksdb_store_step(store, WEIR_ROCKSDB_STEP_LOG)) {
         }
-        while (weir_rocksdb_store_step(world->stores[i], WEIR_ROCKSDB_STEP_LIVE)) {
+        store->ops->is_full(store);
+        while (weir_rocksdb_store_step(store, WEIR_ROCKSDB_STEP_LIVE)) {
+            store->ops->is_full(store);
         }
-        while (weir_rocksdb_store_step(world->stores[i], WEIR_ROCKSDB_STEP_PUBLISH)) {
+        while (weir_rocksdb_store_step(store, WEIR_ROCKSDB_STEP_PUBLISH)) {
         }
     }
     world_collect(world);

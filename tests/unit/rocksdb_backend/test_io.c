@@ -132,7 +132,7 @@ static void test_io_without_its_folder_names_it(void **state)
 static void test_io_failed_live_write_fails_the_store(void **state)
 {
     (void)state;
-    struct world *world = new_world(3);
+    struct world *world = new_world(1);
     change(world, 50);
     world_barrier(world);
     world_settle(world);
@@ -244,36 +244,79 @@ static void test_io_leftovers_of_crashes_are_found(void **state)
     free(world);
 }
 
-// At most one materialisation in the pause, and none that no checkpoint would list.
+// One materialisation at a time, and none while there is one that no checkpoint has listed.
 static void test_io_materialises_at_its_own_pace(void **state)
 {
     (void)state;
     struct world *world = new_world(2);
-    change(world, 10);
-    for (uint32_t i = 0; i < 5; i++) {
+    world_crash(world);
+    world->apply_bytes_min = 1; // each set alone
+    world_start(world, 1, 0);
+    struct weir_state_store *store = world->stores[0];
+    for (uint32_t i = 1; i <= 6; i++) {
         change(world, 10);
         world_barrier(world);
-        while (weir_rocksdb_store_step(world->stores[0], WEIR_ROCKSDB_STEP_LOG)) {
-        }
-        if (i < 4) {
-            assert_true(weir_rocksdb_store_step(world->stores[0], WEIR_ROCKSDB_STEP_LIVE));
+        assert_true(weir_rocksdb_store_step(store, WEIR_ROCKSDB_STEP_LOG));
+        store->ops->is_full(store); // hands over what is to be applied
+        if (i <= 4) {
+            assert_true(weir_rocksdb_store_step(store, WEIR_ROCKSDB_STEP_LIVE));
         }
     }
-    // One was due after the second set; the others wait for its publication, and then for a handle
-    // that lists it, although three logs have come together behind it.
-    assert_true(weir_rocksdb_store_step(world->stores[0], WEIR_ROCKSDB_STEP_PUBLISH));
-    assert_false(weir_rocksdb_store_step(world->stores[0], WEIR_ROCKSDB_STEP_PUBLISH));
-    assert_true(weir_rocksdb_store_step(world->stores[0], WEIR_ROCKSDB_STEP_LIVE));
-    assert_false(weir_rocksdb_store_step(world->stores[0], WEIR_ROCKSDB_STEP_PUBLISH));
+    // One was due after the second log; the others wait for its publication, and then for a handle
+    // that lists it, although four logs have come together behind it.
+    assert_true(weir_rocksdb_store_step(store, WEIR_ROCKSDB_STEP_PUBLISH));
+    assert_false(weir_rocksdb_store_step(store, WEIR_ROCKSDB_STEP_PUBLISH));
+    for (uint32_t i = 0; i < 2; i++) {
+        assert_true(weir_rocksdb_store_step(store, WEIR_ROCKSDB_STEP_LIVE));
+        store->ops->is_full(store);
+    }
+    assert_false(weir_rocksdb_store_step(store, WEIR_ROCKSDB_STEP_PUBLISH));
     world_collect(world);
     change(world, 10);
     world_barrier(world);
     world_settle(world);
     struct weir_state_handle handle;
-    world_handles(world_checkpoint(world, 6), &handle);
+    world_handles(world_checkpoint(world, 7), &handle);
     assert_true(handle.files[0].is_materialised);
     assert_int_equal(handle.files[0].number, 2);
-    assert_int_equal(handle.files[handle.file_count - 1].number, 6);
+    assert_int_equal(handle.files[handle.file_count - 1].number, 7);
+    world_end(world);
+    free(world);
+}
+
+// What was changed again before it was applied is missing from the materialisation: the checkpoints
+// between the two, whose logs do not have it either, must list the one before.
+static void test_io_materialisation_is_listed_once_it_is_whole(void **state)
+{
+    (void)state;
+    struct world *world = new_world(2);
+    struct weir_state_store *store = world->stores[0];
+    world_update(world, 0, 1);
+    world_update(world, 0, 2);
+    world_barrier(world); // 1
+    world_update(world, 0, 3);
+    world_barrier(world); // 2
+    world_update(world, 0, 4);
+    world_barrier(world); // 3
+    assert_true(weir_rocksdb_store_step(store, WEIR_ROCKSDB_STEP_LOG));
+    world_update(world, 0, 1); // taken out of set 1 while sets 2 and 3 are on their way
+    assert_true(weir_rocksdb_store_step(store, WEIR_ROCKSDB_STEP_LOG));
+    store->ops->is_full(store); // sets 1 and 2 are handed over: a materialisation
+    assert_true(weir_rocksdb_store_step(store, WEIR_ROCKSDB_STEP_LIVE));
+    assert_true(weir_rocksdb_store_step(store, WEIR_ROCKSDB_STEP_PUBLISH));
+    world_barrier(world); // 4
+    world_settle(world);
+    struct weir_state_handle handle;
+    world_handles(world_checkpoint(world, 3), &handle);
+    assert_false(handle.files[0].is_materialised);
+    world_handles(world_checkpoint(world, 4), &handle);
+    assert_true(handle.files[0].is_materialised);
+    assert_int_equal(handle.files[0].number, 2);
+    for (int64_t number = 4; number >= 3; number--) {
+        world_crash(world);
+        world_start(world, 1, number);
+        world_check_all(world);
+    }
     world_end(world);
     free(world);
 }
@@ -289,6 +332,7 @@ int main(void)
         cmocka_unit_test(test_io_leaves_no_files_behind),
         cmocka_unit_test(test_io_leftovers_of_crashes_are_found),
         cmocka_unit_test(test_io_materialises_at_its_own_pace),
+        cmocka_unit_test(test_io_materialisation_is_listed_once_it_is_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

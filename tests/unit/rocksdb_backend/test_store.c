@@ -40,6 +40,9 @@ static void run_world(uint64_t seed, size_t budget_bytes, uint32_t task_count_ma
     struct world *world = weir_alloc(sizeof *world);
     world_begin(world, seed);
     world->budget_bytes = budget_bytes;
+    // Applied at once, now and then, or only for materialisations.
+    const size_t apply_bytes[] = {1, 20000, 0};
+    world->apply_bytes_min = apply_bytes[world_below(world, 3)];
     uint32_t task_count = 1 + world_below(world, task_count_max);
     world_start(world, task_count, 0);
     for (uint32_t life = 0; life < 8; life++) {
