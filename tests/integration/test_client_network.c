@@ -12,14 +12,16 @@
 #include "runtime/base/failpoint.h"
 #include "tests/harness/base.h"
 #include "tests/harness/broker.h"
+#include "tests/harness/process.h"
 #include "tests/harness/reader.h"
 #include "tests/harness/topic.h"
 #include "tests/integration/client_util.h"
 
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 static struct weir_test_cluster *cluster;
@@ -263,19 +265,38 @@ static void test_consumer_and_producer_go_on_after_the_broker_was_killed(void **
 
 // --- dying at a step -----------------------------------------------------------------------------
 
-// A child process that makes one transaction with the failpoint set; never returns.
-static void die_at(const char *failpoints, const char *id)
+// What this program does when it is started by start_dying: one transaction with the failpoint set.
+static int die_at(const char *failpoints)
 {
     struct weir_error error;
     if (weir_failpoints_init(failpoints, &error) != WEIR_OK) {
-        _exit(3);
+        return 3;
     }
-    struct weir_kafka *own = client_create(direct, id, NULL);
+    const char *id = getenv("WEIR_TEST_ID");
+    struct weir_kafka *own = client_create(getenv("WEIR_TEST_BROKER"), id, NULL);
     struct weir_producer *producer = client_producer(own, id);
     struct counted_delivery delivery;
     counted_delivery_init(&delivery);
     transact(producer, &delivery, &error);
-    _exit(0);
+    return 0;
+}
+
+static struct weir_test_process *start_dying(const char *dir, const char *failpoint, const char *id)
+{
+    char self[PATH_MAX] = "";
+    assert_true(readlink("/proc/self/exe", self, sizeof(self) - 1) > 0);
+    const char *argv[] = {self, NULL};
+    const char *environment[] = {weir_test_format("WEIR_TEST_DIE_AT=%s", failpoint),
+                                 weir_test_format("WEIR_TEST_BROKER=%s", direct),
+                                 weir_test_format("WEIR_TEST_ID=%s", id), NULL};
+    char *log_path = weir_test_format("%s/%s.log", dir, id);
+    struct weir_test_process *process = weir_test_process_start(&(struct weir_test_process_options){
+        .argv = argv, .environment = environment, .log_path = log_path});
+    for (int i = 0; environment[i] != NULL; i++) {
+        free((char *)environment[i]);
+    }
+    free(log_path);
+    return process;
 }
 
 static void test_process_dies_at_each_step_and_the_pointer_tells_which(void **state)
@@ -296,19 +317,18 @@ static void test_process_dies_at_each_step_and_the_pointer_tells_which(void **st
         {"kafka.sent.EndTxn=kill", true},
         {"kafka.answered.EndTxn=kill", true},
     };
+    const char *dir = weir_test_dir_create("dies");
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         char id[32];
         snprintf(id, sizeof(id), "dies-%zu", i);
-        pid_t child = fork();
-        assert_true(child >= 0);
-        if (child == 0) {
-            die_at(cases[i].failpoint, id);
+        struct weir_test_process *process = start_dying(dir, cases[i].failpoint, id);
+        struct weir_test_exit how;
+        if (!weir_test_process_wait(process, 60000, &how) || !how.is_signalled ||
+            how.code != SIGKILL) {
+            WEIR_TEST_FAIL("%s: not killed:\n%s", cases[i].failpoint,
+                           weir_test_process_output(process));
         }
-        int how = 0;
-        assert_int_equal(waitpid(child, &how, 0), child);
-        if (!WIFSIGNALED(how) || WTERMSIG(how) != SIGKILL) {
-            WEIR_TEST_FAIL("%s: ended with %d", cases[i].failpoint, how);
-        }
+        weir_test_process_destroy(process);
         // As recovery does: fence first, then ask.
         struct weir_kafka *own = client_create(direct, id, NULL);
         struct weir_producer *producer = client_producer(own, id);
@@ -328,6 +348,10 @@ static void test_process_dies_at_each_step_and_the_pointer_tells_which(void **st
 
 int main(void)
 {
+    const char *failpoint = getenv("WEIR_TEST_DIE_AT");
+    if (failpoint != NULL) {
+        return die_at(failpoint);
+    }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_process_dies_at_each_step_and_the_pointer_tells_which),
         cmocka_unit_test(test_lost_transactional_requests_use_the_handle_up),
