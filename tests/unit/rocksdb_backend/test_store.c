@@ -5,6 +5,13 @@
 
 #include <stdlib.h>
 
+// More for a long run: WEIR_TEST_SEEDS.
+static uint64_t seed_count(void)
+{
+    const char *text = getenv("WEIR_TEST_SEEDS");
+    return text != NULL ? strtoull(text, NULL, 10) : 5;
+}
+
 // Each life of the world ends in a crash at a random place.
 static void live_and_die(struct world *world, uint32_t operation_count)
 {
@@ -62,7 +69,7 @@ static void run_world(uint64_t seed, size_t budget_bytes, uint32_t task_count_ma
 static void test_store_with_room_is_as_the_model(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= 4; seed++) {
+    for (uint64_t seed = 1; seed <= seed_count(); seed++) {
         run_world(seed, (size_t)32 << 20, 1);
     }
 }
@@ -71,16 +78,16 @@ static void test_store_with_room_is_as_the_model(void **state)
 static void test_store_without_room_is_as_the_model(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= 4; seed++) {
-        run_world(100 + seed, (size_t)64 << 10, 1);
+    for (uint64_t seed = 1; seed <= seed_count(); seed++) {
+        run_world(1000000 + seed, (size_t)64 << 10, 1);
     }
 }
 
 static void test_store_of_changing_task_counts_is_as_the_model(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= 6; seed++) {
-        run_world(200 + seed, seed % 2 == 0 ? (size_t)256 << 10 : (size_t)32 << 20,
+    for (uint64_t seed = 1; seed <= seed_count(); seed++) {
+        run_world(2000000 + seed, seed % 2 == 0 ? (size_t)256 << 10 : (size_t)32 << 20,
                   WORLD_TASKS_MAX);
     }
 }
