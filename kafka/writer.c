@@ -13,6 +13,7 @@
 //    task asks to be woken (wants_wake) before it looks once more and sleeps: no report is missed.
 #include "kafka/writer.h"
 
+#include "runtime/base/clock.h"
 #include "runtime/base/limits.h"
 
 #include <inttypes.h>
@@ -399,6 +400,7 @@ static void release_complete(struct weir_writer *writer)
     for (int i = 0; i < WEIR_HANDLE_COUNT; i++) {
         struct epoch_end *end = &writer->ends[i];
         if (end->snapshot != NULL && is_epoch_acknowledged(writer, end->epoch)) {
+            end->snapshot->flushed_us = weir_monotonic_us();
             weir_snapshot_release(end->snapshot);
             end->snapshot = NULL;
             writer->unfinished_count--;

@@ -35,6 +35,7 @@ struct pending {
     int64_t stored_ms;  // the manifest
     int64_t overdue_ms; // when the commit was first seen to be; 0: not yet
     uint32_t acknowledged_count;
+    struct weir_checkpoint_event event; // what is known of it so far
     struct weir_snapshot **snapshots; // by task idx; NULL: not yet
 };
 
@@ -147,6 +148,14 @@ const struct weir_outcome *weir_coordinator_outcome(const struct weir_coordinato
     return &coordinator->outcome;
 }
 
+static void observe(const struct weir_coordinator *coordinator,
+                    const struct weir_checkpoint_event *event)
+{
+    if (coordinator->config.observer != NULL) {
+        coordinator->config.observer->on_checkpoint(coordinator->config.observer, event);
+    }
+}
+
 static void end_run(struct weir_coordinator *coordinator, enum weir_outcome_kind kind)
 {
     WEIR_ASSERT(coordinator->outcome.kind == WEIR_OUTCOME_NONE);
@@ -158,6 +167,12 @@ static void end_failed(struct weir_coordinator *coordinator, const struct weir_e
     if (coordinator->outcome.kind == WEIR_OUTCOME_NONE) {
         coordinator->outcome.error = *error;
         end_run(coordinator, WEIR_OUTCOME_FAILED);
+        for (uint32_t i = 0; i < coordinator->pending_count; i++) {
+            struct weir_checkpoint_event event = coordinator->pending[i].event;
+            event.kind = WEIR_CHECKPOINT_FAILED;
+            event.text = error->text;
+            observe(coordinator, &event);
+        }
     }
 }
 
@@ -207,6 +222,7 @@ static void hand_on(struct weir_coordinator *coordinator)
         pending->snapshots = NULL;
         pending->state = PENDING_COMMITTING;
         pending->handed_ms = weir_now_ms(coordinator->config.clock);
+        pending->event.handed_us = weir_monotonic_us();
         weir_mailbox_post(coordinator->config.committer,
                           &(struct weir_mail){.kind = WEIR_MAIL_COMPLETE,
                                               .number = pending->barrier.number,
@@ -231,6 +247,8 @@ static void on_acknowledged(struct weir_coordinator *coordinator, struct weir_sn
     }
     pending->snapshots[snapshot->task_idx] = snapshot;
     pending->acknowledged_count++;
+    weir_checkpoint_event_add(&pending->event, snapshot,
+                              weir_task_is_source(coordinator->config.tasks[snapshot->task_idx]));
     hand_on(coordinator);
 }
 
@@ -247,6 +265,8 @@ static void on_committed(struct weir_coordinator *coordinator, int64_t number)
              (long long)(now_ms - oldest->stored_ms),
              (long long)(oldest->handed_ms - oldest->triggered_ms),
              (long long)(oldest->stored_ms - oldest->handed_ms));
+    weir_checkpoint_event_commit(&oldest->event);
+    observe(coordinator, &oldest->event);
     bool is_final = oldest->barrier.type == WEIR_BARRIER_FINAL;
     pending_deinit(oldest, coordinator->config.task_count);
     coordinator->pending_count--;
@@ -348,6 +368,10 @@ static void trigger(struct weir_coordinator *coordinator, enum weir_barrier_type
                     .timestamp_ms = weir_wall_ms(config->clock),
                     .type = type},
         .triggered_ms = now_ms,
+        .event = {.number = coordinator->next_number,
+                  .type = type,
+                  .timestamp_ms = weir_wall_ms(config->clock),
+                  .triggered_us = weir_monotonic_us()},
         .snapshots = weir_alloc_zero(config->task_count * sizeof *pending->snapshots),
     };
     coordinator->next_number++;
@@ -367,6 +391,7 @@ static void trigger(struct weir_coordinator *coordinator, enum weir_barrier_type
                                                   .barrier_type = type});
         }
     }
+    observe(coordinator, &pending->event);
     weir_failpoint("coordinator.triggered");
 }
 
@@ -421,6 +446,11 @@ static int64_t trigger_periodic(struct weir_coordinator *coordinator, int64_t no
     case WEIR_TRIGGER_ALLOWED:
         if (is_quiet(coordinator) && now_ms - coordinator->last_end_ms < config->quiet_commit_ms) {
             coordinator->last_trigger_ms = now_ms; // skipped: it would say nothing new
+            observe(coordinator,
+                    &(struct weir_checkpoint_event){.kind = WEIR_CHECKPOINT_SKIPPED,
+                                                    .number = coordinator->next_number,
+                                                    .timestamp_ms =
+                                                        weir_wall_ms(config->clock)});
         } else {
             trigger(coordinator, WEIR_BARRIER_CHECKPOINT, now_ms);
         }

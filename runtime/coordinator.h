@@ -7,6 +7,7 @@
 #define WEIR_RUNTIME_COORDINATOR_H
 
 #include "runtime/base/clock.h"
+#include "runtime/checkpoint_event.h"
 #include "runtime/snapshot.h"
 #include "runtime/task.h"
 #include "runtime/trigger.h"
@@ -26,6 +27,7 @@ struct weir_coordinator_config {
     struct weir_mailbox *mailbox;   // the coordinator's own; owned by the caller
     struct weir_mailbox *committer; // gets WEIR_MAIL_COMPLETE
     const struct weir_clock *clock;
+    struct weir_checkpoint_observer *observer; // NULL: nobody looks
 };
 
 // All snapshots of checkpoint n, on the way to the committer, who owns and destroys it.

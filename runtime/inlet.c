@@ -73,6 +73,7 @@ static enum weir_step take(struct inlet *inlet, uint32_t channel_idx, struct wei
     }
     if (alignment == WEIR_ALIGNMENT_PASS) {
         inlet->base.barrier = *weir_aligner_barrier(inlet->aligner);
+        inlet->base.align_us = weir_aligner_duration_ms(inlet->aligner) * 1000;
         return WEIR_STEP_BARRIER;
     }
     return WEIR_STEP_MORE;

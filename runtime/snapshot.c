@@ -38,6 +38,7 @@ void weir_snapshot_set_state(struct weir_snapshot *snapshot, const struct weir_s
 {
     WEIR_ASSERT(snapshot->state == NULL);
     snapshot->state = weir_state_handle_copy(handle);
+    snapshot->stored_us = weir_monotonic_us();
 }
 
 void weir_snapshot_hold(struct weir_snapshot *snapshot)

@@ -31,7 +31,13 @@ struct weir_snapshot {
     uint32_t position_count;
     struct weir_position_entry *positions; // malloc
     struct weir_state_handle *state;       // the task's keyed state (state.h), NULL: it has none
-    int64_t acknowledged_ms;               // monotonic
+    // Figures, monotonic: when the barrier had passed the task, how long its channels were waited
+    // for, when its state was durable and its rows acknowledged; 0: there was none. Each written by
+    // a thread that holds the snapshot.
+    int64_t passed_us;
+    int64_t align_us;
+    int64_t stored_us;
+    int64_t flushed_us;
     atomic_uint hold_count;
     atomic_bool is_abandoned; // will never be complete: its task has failed or is being taken down
     struct weir_mailbox *coordinator; // where the acknowledgement goes

@@ -15,7 +15,6 @@
 
 #include <pthread.h>
 #include <stdio.h>
-#include <time.h>
 
 enum { NAME_BYTES_MAX = 64, WAITING_POLL_MS = 5 };
 
@@ -35,6 +34,12 @@ struct weir_task {
     bool is_stopped;    // told to end
     bool has_asked_checkpoint; // in this epoch
     bool is_waiting;    // a node holds something back: look again soon
+    bool is_blocked;    // takes no input: what is behind it, or its state, is full
+    // Of the thread, read by others.
+    _Atomic int64_t idle_us;
+    _Atomic int64_t blocked_us;
+    _Atomic int64_t parked_since_us; // 0: it is at work
+    atomic_bool is_parked_blocked;
     int64_t wake_at_ms; // a node wants to be looked at then; 0: none does
 };
 
@@ -103,18 +108,11 @@ uint64_t weir_task_activity(const struct weir_task *task)
     return atomic_load_explicit(&task->source->activity, memory_order_acquire);
 }
 
-static int64_t monotonic_us(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
-}
-
 // How long the task has taken no input.
 static void log_pause(const struct weir_task *task, const struct weir_barrier *barrier,
                       int64_t start_us, int64_t passed_us)
 {
-    int64_t end_us = monotonic_us();
+    int64_t end_us = weir_monotonic_us();
     weir_log(WEIR_LOG_DEBUG, "task %s: barrier %lld took %lld us, of these %lld us in the state",
              task->name, (long long)barrier->number, (long long)(end_us - start_us),
              (long long)(end_us - passed_us));
@@ -124,7 +122,7 @@ static enum weir_status on_trigger(struct weir_task *task, const struct weir_bar
                                    struct weir_error *error)
 {
     WEIR_ASSERT(!task->is_final);
-    int64_t start_us = monotonic_us();
+    int64_t start_us = weir_monotonic_us();
     if (weir_failpoint("task.barrier")) {
         return weir_error_set(error, WEIR_DOMAIN_RUNTIME, WEIR_ACTION_RECOVER,
                               "failpoint task.barrier");
@@ -140,7 +138,9 @@ static enum weir_status on_trigger(struct weir_task *task, const struct weir_bar
             return WEIR_ERROR;
         }
     }
-    int64_t passed_us = monotonic_us();
+    int64_t passed_us = weir_monotonic_us();
+    snapshot->passed_us = passed_us;
+    snapshot->align_us = task->source->align_us;
     if (task->state != NULL) {
         task->state->ops->barrier(task->state, barrier, snapshot);
         task->has_asked_checkpoint = false;
@@ -242,6 +242,7 @@ enum weir_step weir_task_step(struct weir_task *task, struct weir_error *error)
     if (take_mail(task, error) != WEIR_OK || resume(task, &is_open, error) != WEIR_OK) {
         return fail(task, error);
     }
+    task->is_blocked = !is_open;
     if (task->is_stopped) {
         return WEIR_STEP_DONE;
     }
@@ -283,6 +284,33 @@ static int64_t park_ms(const struct weir_task *task)
     return left_ms > 0 ? left_ms : 0;
 }
 
+// Two reads of the clock, only when there is nothing to do.
+static void park(struct weir_task *task)
+{
+    _Atomic int64_t *waited_us = task->is_blocked ? &task->blocked_us : &task->idle_us;
+    int64_t since_us = weir_monotonic_us();
+    atomic_store_explicit(&task->is_parked_blocked, task->is_blocked, memory_order_relaxed);
+    atomic_store_explicit(&task->parked_since_us, since_us, memory_order_release);
+    weir_mailbox_wait(task->mailbox, park_ms(task));
+    atomic_fetch_add_explicit(waited_us, weir_monotonic_us() - since_us, memory_order_relaxed);
+    atomic_store_explicit(&task->parked_since_us, 0, memory_order_release);
+}
+
+struct weir_task_times weir_task_times(const struct weir_task *task)
+{
+    struct weir_task_times times = {
+        .now_us = weir_monotonic_us(),
+        .idle_us = atomic_load_explicit(&task->idle_us, memory_order_relaxed),
+        .blocked_us = atomic_load_explicit(&task->blocked_us, memory_order_relaxed),
+    };
+    int64_t since_us = atomic_load_explicit(&task->parked_since_us, memory_order_acquire);
+    if (since_us != 0 && since_us < times.now_us) {
+        bool is_blocked = atomic_load_explicit(&task->is_parked_blocked, memory_order_relaxed);
+        *(is_blocked ? &times.blocked_us : &times.idle_us) += times.now_us - since_us;
+    }
+    return times;
+}
+
 static void *run(void *argument)
 {
     struct weir_task *task = argument;
@@ -293,7 +321,7 @@ static void *run(void *argument)
         case WEIR_STEP_BARRIER:
             break;
         case WEIR_STEP_IDLE:
-            weir_mailbox_wait(task->mailbox, park_ms(task));
+            park(task);
             break;
         case WEIR_STEP_DONE:
         case WEIR_STEP_FAILED:

@@ -41,6 +41,7 @@ struct weir_source {
     // the task, read by the coordinator.
     _Atomic uint64_t activity;
     struct weir_barrier barrier; // with WEIR_STEP_BARRIER
+    int64_t align_us;            // how long its channels were waited for before that
     bool is_inlet;               // barriers come in with the input, not as mail
 };
 
@@ -62,6 +63,14 @@ const char *weir_task_name(const struct weir_task *task);
 struct weir_mailbox *weir_task_mailbox(struct weir_task *task);
 bool weir_task_is_source(const struct weir_task *task); // gets triggers as mail
 uint64_t weir_task_activity(const struct weir_task *task); // any thread
+
+// How its thread has spent its time so far, monotonic: what is neither is work. Thread: any.
+struct weir_task_times {
+    int64_t now_us;
+    int64_t idle_us;    // waited for input
+    int64_t blocked_us; // waited for what is behind it: back-pressure
+};
+struct weir_task_times weir_task_times(const struct weir_task *task);
 
 // One step. Thread: the task's.
 enum weir_step weir_task_step(struct weir_task *task, struct weir_error *error);

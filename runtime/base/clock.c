@@ -17,6 +17,13 @@ static int64_t monotonic_ms(const struct weir_clock *clock)
     return read_ms(CLOCK_MONOTONIC);
 }
 
+int64_t weir_monotonic_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
 static int64_t wall_ms(const struct weir_clock *clock)
 {
     (void)clock;

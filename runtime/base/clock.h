@@ -17,6 +17,9 @@ static inline int64_t weir_now_ms(const struct weir_clock *clock)
     return clock->monotonic_ms(clock);
 }
 
+// For measuring how long things take, where nothing is decided by it: the system's clock.
+int64_t weir_monotonic_us(void);
+
 static inline int64_t weir_wall_ms(const struct weir_clock *clock)
 {
     return clock->wall_ms(clock);

@@ -28,8 +28,17 @@ struct fake_source {
     bool holds;
 };
 
+// What the coordinator tells, in order.
+struct observer {
+    struct weir_checkpoint_observer base;
+    uint32_t count;
+    struct weir_checkpoint_event events[16];
+    char text[64]; // of the last failure
+};
+
 struct world {
     struct test_clock clock;
+    struct observer observer;
     struct weir_mailbox *coordinator_mailbox;
     struct weir_mailbox *committer;
     struct fake_source *sources[TASK_COUNT];
@@ -86,11 +95,24 @@ static const struct weir_source_ops fake_source_ops = {.poll = fake_poll,
 static const struct weir_operator_ops fake_operator_ops = {
     .kind = "fake", .barrier = fake_barrier, .destroy = fake_destroy};
 
+static void on_checkpoint(struct weir_checkpoint_observer *base,
+                          const struct weir_checkpoint_event *event)
+{
+    struct observer *observer = (struct observer *)base;
+    if (observer->count < sizeof observer->events / sizeof observer->events[0]) {
+        observer->events[observer->count++] = *event;
+    }
+    if (event->kind == WEIR_CHECKPOINT_FAILED) {
+        snprintf(observer->text, sizeof observer->text, "%s", event->text);
+    }
+}
+
 static void make_world(struct world *world, uint32_t concurrent_max)
 {
     memset(world, 0, sizeof *world);
     world->clock.clock = (struct weir_clock){.monotonic_ms = clock_now, .wall_ms = clock_now};
     world->clock.now_ms = 1000000;
+    world->observer.base.on_checkpoint = on_checkpoint;
     world->coordinator_mailbox = weir_mailbox_create();
     world->committer = weir_mailbox_create();
     for (uint32_t i = 0; i < TASK_COUNT; i++) {
@@ -113,7 +135,8 @@ static void make_world(struct world *world, uint32_t concurrent_max)
                                           .tasks = world->tasks,
                                           .mailbox = world->coordinator_mailbox,
                                           .committer = world->committer,
-                                          .clock = &world->clock.clock});
+                                          .clock = &world->clock.clock,
+                                          .observer = &world->observer.base});
     weir_mailbox_post(world->coordinator_mailbox,
                       &(struct weir_mail){.kind = WEIR_MAIL_HANDLE_READY, .number = 4});
 }
@@ -418,6 +441,38 @@ static void test_abandoned_snapshot_never_completes_a_checkpoint(void **state)
     free_world(&world);
 }
 
+static void test_observer_hears_of_every_checkpoint(void **state)
+{
+    (void)state;
+    struct world world;
+    make_world(&world, 1);
+    tick(&world, 1000); // quiet
+    feed(&world, 3);
+    tick(&world, 1000);
+    commit(&world, 1);
+    feed(&world, 1);
+    tick(&world, 1000);
+    world.sources[1]->is_failing = true;
+    step_tasks(&world);
+    weir_coordinator_step(world.coordinator);
+    const struct weir_checkpoint_event *events = world.observer.events;
+    assert_int_equal(world.observer.count, 5);
+    assert_int_equal(events[0].kind, WEIR_CHECKPOINT_SKIPPED);
+    assert_int_equal(events[1].kind, WEIR_CHECKPOINT_TRIGGERED);
+    assert_int_equal(events[1].number, 1);
+    assert_int_equal(events[1].timestamp_ms, 1002000);
+    assert_int_equal(events[2].kind, WEIR_CHECKPOINT_COMMITTED);
+    assert_int_equal(events[2].number, 1);
+    assert_true(events[2].phases.trigger_us >= 0 && events[2].phases.commit_us >= 0);
+    assert_true(events[2].phases.total_us >=
+                events[2].phases.trigger_us + events[2].phases.commit_us);
+    assert_int_equal(events[3].kind, WEIR_CHECKPOINT_TRIGGERED);
+    assert_int_equal(events[4].kind, WEIR_CHECKPOINT_FAILED);
+    assert_int_equal(events[4].number, 2);
+    assert_string_equal(world.observer.text, "task fake: no good");
+    free_world(&world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -433,6 +488,7 @@ int main(void)
         cmocka_unit_test(test_stop_of_a_quiet_job_ends_at_once),
         cmocka_unit_test(test_bounded_input_ends_with_a_final_checkpoint),
         cmocka_unit_test(test_acknowledgements_nobody_waits_for_are_dropped),
+        cmocka_unit_test(test_observer_hears_of_every_checkpoint),
         cmocka_unit_test(test_abandoned_snapshot_never_completes_a_checkpoint),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// See checkpoint_event.h.
+#include "runtime/checkpoint_event.h"
+
+#include "runtime/base/clock.h"
+#include "runtime/state.h"
+
+static void keep_longest(int64_t *longest_us, int64_t from_us, int64_t to_us)
+{
+    if (to_us - from_us > *longest_us) {
+        *longest_us = to_us - from_us;
+    }
+}
+
+void weir_checkpoint_event_add(struct weir_checkpoint_event *event,
+                               const struct weir_snapshot *snapshot, bool is_source)
+{
+    struct weir_checkpoint_phases *phases = &event->phases;
+    if (is_source) {
+        keep_longest(&phases->trigger_us, event->triggered_us, snapshot->passed_us);
+    }
+    keep_longest(&phases->align_us, 0, snapshot->align_us);
+    keep_longest(&phases->snapshot_us, snapshot->passed_us, snapshot->stored_us);
+    keep_longest(&phases->flush_us, snapshot->passed_us, snapshot->flushed_us);
+    for (uint32_t i = 0; snapshot->state != NULL && i < snapshot->state->file_count; i++) {
+        const struct weir_state_file *file = &snapshot->state->files[i];
+        if (file->is_materialised) {
+            event->materialised_bytes += file->size_bytes;
+        } else {
+            event->log_bytes += file->size_bytes;
+        }
+    }
+}
+
+void weir_checkpoint_event_commit(struct weir_checkpoint_event *event)
+{
+    int64_t now_us = weir_monotonic_us();
+    event->kind = WEIR_CHECKPOINT_COMMITTED;
+    event->phases.commit_us = now_us - event->handed_us;
+    event->phases.total_us = now_us - event->triggered_us;
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the coordinator tells about checkpoints, for figures and pages: nothing is decided by it.
+#ifndef WEIR_RUNTIME_CHECKPOINT_EVENT_H
+#define WEIR_RUNTIME_CHECKPOINT_EVENT_H
+
+#include "runtime/snapshot.h"
+
+enum weir_checkpoint_event_kind {
+    WEIR_CHECKPOINT_TRIGGERED,
+    WEIR_CHECKPOINT_COMMITTED,
+    WEIR_CHECKPOINT_FAILED,  // its run has failed; `text` says why
+    WEIR_CHECKPOINT_SKIPPED, // nothing had changed since the last one, which is as good as new
+};
+
+// Of a committed checkpoint, in microseconds; the longest of all tasks where they work side by
+// side.
+struct weir_checkpoint_phases {
+    int64_t trigger_us;  // from the trigger until the sources had passed the barrier
+    int64_t align_us;    // keyed tasks waited for the barrier of their last channel
+    int64_t snapshot_us; // from the barrier until keyed state was durable
+    int64_t flush_us;    // from the barrier until the last row was acknowledged by its broker
+    int64_t commit_us;   // from the last acknowledgement of a task: manifest, offsets, transaction
+    int64_t total_us;    // from trigger to commit
+};
+
+struct weir_checkpoint_event {
+    enum weir_checkpoint_event_kind kind;
+    int64_t number; // SKIPPED: that it would have had
+    enum weir_barrier_type type;
+    int64_t timestamp_ms;                 // wall clock of the trigger
+    int64_t triggered_us;                 // monotonic, as the next one
+    int64_t handed_us;                    // all tasks had acknowledged
+    struct weir_checkpoint_phases phases; // COMMITTED
+    uint64_t log_bytes;                   // COMMITTED: of the files that it consists of
+    uint64_t materialised_bytes;
+    const char *text; // FAILED; valid during the call
+};
+
+// Takes in what the acknowledgement of a task tells.
+void weir_checkpoint_event_add(struct weir_checkpoint_event *event,
+                               const struct weir_snapshot *snapshot, bool is_source);
+// It is committed now.
+void weir_checkpoint_event_commit(struct weir_checkpoint_event *event);
+
+struct weir_checkpoint_observer {
+    // Thread: the coordinator's. May not block.
+    void (*on_checkpoint)(struct weir_checkpoint_observer *observer,
+                          const struct weir_checkpoint_event *event);
+};
+
+#endif
