@@ -18,6 +18,7 @@
 
 #include <inttypes.h>
 #include <pthread.h>
+#include <stdalign.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -27,6 +28,7 @@ enum {
     CLIENT_OVERHEAD_BYTES = 36,
     BATCH_HEAD_BYTES = 61,    // of a record batch, format 2
     OVERHEAD_BYTES_MAX = 128, // more than both together add to a message without headers
+    CACHE_LINE_BYTES = 64,
     SHOWN_KEY_BYTES_MAX = 100,
 };
 
@@ -36,7 +38,8 @@ struct slot {
     struct weir_writer *writer;
     uint64_t written_count; // the task's
     uint64_t handed_count;  // the task's: written, less the held ones
-    _Atomic uint64_t acknowledged_count;
+    // Apart: two threads count at the same time.
+    alignas(CACHE_LINE_BYTES) _Atomic uint64_t acknowledged_count;
 };
 
 struct held_row {
@@ -120,7 +123,9 @@ struct weir_writer *weir_writer_create(const struct weir_writer_config *config)
         least_bytes > OVERHEAD_BYTES_MAX ? least_bytes - OVERHEAD_BYTES_MAX : 0;
     writer->epoch = config->first_epoch;
     uint32_t slot_count = WEIR_HANDLE_COUNT * config->partition_count;
-    writer->slots = weir_alloc_zero(slot_count * sizeof *writer->slots);
+    writer->slots = aligned_alloc(CACHE_LINE_BYTES, slot_count * sizeof *writer->slots);
+    WEIR_ASSERT(writer->slots != NULL);
+    memset(writer->slots, 0, slot_count * sizeof *writer->slots);
     for (uint32_t i = 0; i < slot_count; i++) {
         writer->slots[i].delivery =
             (struct weir_delivery){.delivered = delivered, .failed = failed};
@@ -347,9 +352,11 @@ static enum weir_status drain(struct weir_writer *writer, int32_t idx, bool *is_
     struct partition *partition = &writer->partitions[idx];
     while (partition->held_first != NULL) {
         struct held_row *row = partition->held_first;
-        open_gate(writer, partition, idx);
         if (row->epoch > partition->open_epoch) {
-            return WEIR_OK;
+            open_gate(writer, partition, idx);
+            if (row->epoch > partition->open_epoch) {
+                return WEIR_OK;
+            }
         }
         bool is_taken = false;
         if (hand_over(writer, slot_of(writer, row->epoch, idx), row->epoch, &row->message,
