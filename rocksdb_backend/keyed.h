@@ -18,8 +18,10 @@ struct weir_keyed_store {
     struct weir_io *io;
     char *work_folder;
     size_t unclean_bytes_max; // of what is dirty or frozen
-    size_t apply_bytes_min;   // of what is logged
-    bool is_empty;            // RocksDB was when the store was made
+    // Logged versions are applied when they are so many and the cache is so full.
+    size_t apply_bytes_min;
+    size_t apply_used_bytes_min;
+    bool is_empty; // RocksDB was when the store was made
     int64_t barrier_number;
     uint64_t read_count;
     uint64_t scanned_count;

@@ -14,8 +14,9 @@ static void apply_if_due(struct weir_keyed_store *store)
         return;
     }
     bool is_materialised = weir_io_wants_materialisation(store->io);
-    if (is_materialised || cache->logged_bytes >= store->apply_bytes_min ||
-        cache->logged_absent_count >= LOGGED_ABSENT_MAX) {
+    bool is_room_short = weir_cache_used_bytes(cache) >= store->apply_used_bytes_min &&
+                         cache->logged_bytes >= store->apply_bytes_min;
+    if (is_materialised || is_room_short || cache->logged_absent_count >= LOGGED_ABSENT_MAX) {
         struct weir_application *application = weir_cache_begin_apply(cache);
         if (application != NULL) {
             application->is_materialised = is_materialised;

@@ -14,14 +14,15 @@
 #include <xxhash.h>
 
 // Shares of the budget. RocksDB's block cache is only for what has left our cache, but its index
-// blocks and filters must fit. Half of our cache may be unclean: with more, little could be
-// evicted.
-// The longer logged versions wait, the fewer of them reach RocksDB; but the current epoch and what
-// is being applied need their room, too.
+// blocks and filters must fit. Once our cache is full, half of it may be unclean: with more, little
+// could be evicted.
+// The longer logged versions wait, the fewer of them reach RocksDB: while there is room all of them
+// wait. But the current epoch and what is being applied need their room, too.
 enum {
     CACHE_PERCENT = 62,
     UNCLEAN_PERCENT_OF_CACHE = 50,
     APPLY_PERCENT_OF_UNCLEAN = 40,
+    APPLY_PERCENT_USED = 60,
 };
 
 // A restore reads the logs again, so they are bounded; a materialisation flushes and hashes what
@@ -82,7 +83,8 @@ static void committed(struct weir_state_store *base, int64_t number)
     WEIR_ASSERT(number <= store->barrier_number);
 }
 
-// With nothing frozen the io has nothing to do, and only a barrier, which comes as input, can help.
+// What is not clean only matters where its room is wanted. With nothing frozen the io has nothing
+// to do, and only a barrier, which comes as input, can help.
 static bool is_full(struct weir_state_store *base)
 {
     struct weir_keyed_store *store = (struct weir_keyed_store *)base;
@@ -90,13 +92,17 @@ static bool is_full(struct weir_state_store *base)
     const struct weir_cache *cache = &store->cache;
     bool is_io_at_work =
         cache->durable_through + 1 != cache->epoch || weir_cache_is_applying(cache);
-    return is_io_at_work && cache->dirty_bytes + cache->frozen_bytes > store->unclean_bytes_max;
+    return is_io_at_work && weir_cache_used_bytes(cache) > cache->budget_bytes &&
+           cache->dirty_bytes + cache->frozen_bytes > store->unclean_bytes_max;
 }
 
 static bool wants_checkpoint(struct weir_state_store *base)
 {
     const struct weir_keyed_store *store = (struct weir_keyed_store *)base;
-    return store->cache.dirty_bytes > store->unclean_bytes_max / 2;
+    const struct weir_cache *cache = &store->cache;
+    // What is dirty now may have to be copied in the next epoch, while its log is being written.
+    return cache->dirty_bytes > store->unclean_bytes_max / 2 &&
+           weir_cache_used_bytes(cache) + cache->dirty_bytes > cache->budget_bytes;
 }
 
 static enum weir_status check(struct weir_state_store *base, struct weir_error *error)
@@ -199,6 +205,8 @@ enum weir_status weir_rocksdb_store_create(const struct weir_rocksdb_store_confi
     made->apply_bytes_min = config->apply_bytes_min != 0
                                 ? config->apply_bytes_min
                                 : made->unclean_bytes_max / 100 * APPLY_PERCENT_OF_UNCLEAN;
+    made->apply_used_bytes_min =
+        config->apply_bytes_min != 0 ? 0 : cache_bytes / 100 * APPLY_PERCENT_USED;
     weir_cache_init(&made->cache, config->key_groups, cache_bytes);
     struct weir_restore restore = {.stage = config->stage,
                                    .key_groups = config->key_groups,

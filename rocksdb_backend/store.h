@@ -28,8 +28,8 @@ struct weir_rocksdb_store_config {
     uint64_t materialise_log_bytes;
     uint32_t materialise_log_count;
     int64_t materialise_pause_ms;
-    // Logged versions wait in memory until they are so many bytes or a materialisation is due; 0:
-    // the default, a share of the budget.
+    // Logged versions wait in memory until they are so many bytes or a materialisation is due. 0:
+    // the default, a share of the budget, and only where the cache begins to fill up.
     size_t apply_bytes_min;
     uint64_t load_bytes_min; // of changes that come in as a file (bulk.h); 0: the default
     // No threads: weir_rocksdb_store_step runs the io. For tests and the simulator.
