@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// See job.h. Threads of a running job: one a task, the committer, discovery, and the coordinator on
-// the main thread. Order of taking down: stop tasks → stop discovery and committer → close the
-// handles (no delivery report comes after that) → destroy tasks → destroy the coordinator.
+// See job.h. Threads of a running job: one a task, the committer, the savepoint writer, discovery,
+// and the coordinator on the main thread. Order of taking down: no more requests → stop tasks →
+// stop discovery, savepoint writer and committer → close the handles (no delivery report comes
+// after that) → destroy tasks → destroy the coordinator.
 #include "app/job.h"
 
 #include "app/discovery.h"
+#include "app/savepoints.h"
 #include "app/signals.h"
 #include "kafka/sink.h"
 #include "runtime/base/log.h"
@@ -25,6 +27,7 @@ struct weir_job {
     struct weir_mailbox *mailbox; // of the coordinator
     struct weir_job_tasks tasks;
     struct weir_committer *committer;
+    struct weir_savepoints *savepoints;
     struct weir_coordinator *coordinator;
     struct weir_discovery *discovery;
 };
@@ -37,10 +40,14 @@ static enum weir_status create_parts(struct weir_job *job, struct weir_error *er
         return WEIR_ERROR;
     }
     job->recovered.committer.coordinator = job->mailbox;
-    if (weir_committer_start(&job->recovered.committer, job->recovered.number + 1,
-                             &job->committer, error) != WEIR_OK) {
+    if (weir_committer_start(&job->recovered.committer, job->recovered.number + 1, &job->committer,
+                             error) != WEIR_OK) {
         return WEIR_ERROR;
     }
+    job->savepoints = weir_savepoints_start(
+        &(struct weir_savepoints_config){.store = job->context->store,
+                                         .attempt = job->recovered.attempt,
+                                         .committer = weir_committer_mailbox(job->committer)});
     struct weir_task **tasks = weir_arena_alloc(job->arena, job->tasks.count * sizeof *tasks);
     for (uint32_t i = 0; i < job->tasks.count; i++) {
         tasks[i] = job->tasks.tasks[i].task;
@@ -57,6 +64,7 @@ static enum weir_status create_parts(struct weir_job *job, struct weir_error *er
         .tasks = tasks,
         .mailbox = job->mailbox,
         .committer = weir_committer_mailbox(job->committer),
+        .savepoints = weir_savepoints_mailbox(job->savepoints),
         .clock = job->context->clock,
     });
     return WEIR_OK;
@@ -84,19 +92,26 @@ void weir_job_run(struct weir_job *job, struct weir_outcome *outcome)
     for (uint32_t i = 0; i < job->tasks.count; i++) {
         weir_task_start(job->tasks.tasks[i].task);
     }
-    job->discovery = weir_discovery_start(
-        &(struct weir_discovery_config){.kafka = job->context->kafka,
-                                        .store = job->context->store,
-                                        .attempt = job->recovered.attempt,
-                                        .topics = &job->recovered.topics,
-                                        .tasks = &job->tasks,
-                                        .coordinator = job->mailbox});
+    job->discovery =
+        weir_discovery_start(&(struct weir_discovery_config){.kafka = job->context->kafka,
+                                                             .store = job->context->store,
+                                                             .attempt = job->recovered.attempt,
+                                                             .topics = &job->recovered.topics,
+                                                             .tasks = &job->tasks,
+                                                             .coordinator = job->mailbox});
     weir_log(WEIR_LOG_INFO, "job %s is running: %u tasks, checkpoint every %" PRId64 " ms",
              job->context->config->job_id, job->tasks.count,
              job->context->config->checkpoint_interval_ms);
     weir_signals_wake(weir_mailbox_descriptor(job->mailbox));
+    weir_control_set(job->context->control, job->mailbox);
     weir_coordinator_run(job->coordinator, job->context->stop_requests);
+    weir_control_set(job->context->control, NULL);
     *outcome = *weir_coordinator_outcome(job->coordinator);
+    if (outcome->kind == WEIR_OUTCOME_DONE || outcome->kind == WEIR_OUTCOME_STOPPED) {
+        // A run that ended as asked ends with its savepoint, however long the copying takes.
+        weir_savepoints_stop(job->savepoints, true);
+        job->savepoints = NULL;
+    }
 }
 
 static void log_read(const struct weir_job_task *task)
@@ -110,8 +125,8 @@ static void log_written(const struct weir_job_task *task)
 {
     for (uint32_t i = 0; i < task->sink_count; i++) {
         struct weir_sink_stats written = weir_sink_stats(task->sinks[i]);
-        weir_log(WEIR_LOG_INFO, "task %s wrote %" PRIu64 " rows to %s",
-                 weir_task_name(task->task), written.row_count, task->sink_tables[i]->name);
+        weir_log(WEIR_LOG_INFO, "task %s wrote %" PRIu64 " rows to %s", weir_task_name(task->task),
+                 written.row_count, task->sink_tables[i]->name);
     }
 }
 
@@ -152,6 +167,7 @@ void weir_job_destroy(struct weir_job *job)
         weir_task_join(job->tasks.tasks[i].task);
     }
     weir_discovery_stop(job->discovery);
+    weir_savepoints_stop(job->savepoints, false);
     if (job->committer == NULL) {
         weir_janitor_destroy(job->recovered.committer.janitor);
     }

@@ -5,6 +5,7 @@
 #define WEIR_APP_RECOVER_H
 
 #include "app/config.h"
+#include "app/control.h"
 #include "app/owner.h"
 #include "app/starts.h"
 #include "app/topics.h"
@@ -20,6 +21,7 @@ struct weir_job_context {
     const struct weir_clock *clock;
     const volatile int *stop_requests;
     struct weir_owner owner;
+    struct weir_control *control;
 };
 
 struct weir_recovered {

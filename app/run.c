@@ -234,7 +234,10 @@ static int exit_code_of(const struct weir_error *error)
 int weir_command_run(const struct weir_config *config)
 {
     struct run run = {0};
+    struct weir_control control;
     struct weir_error error;
+    weir_control_init(&control);
+    run.context.control = &control;
     weir_signals_init();
     int exit_code;
     if (prepare(&run, config, &error) == WEIR_OK) {
@@ -249,5 +252,6 @@ int weir_command_run(const struct weir_config *config)
     weir_store_close(run.context.store);
     weir_owner_deinit(&run.context.owner);
     weir_arena_destroy(run.arena);
+    weir_control_deinit(&control);
     return exit_code;
 }

@@ -260,6 +260,9 @@ static enum weir_status complete(struct weir_committer *committer,
         return WEIR_ERROR;
     }
     weir_janitor_add(committer->janitor, &manifest);
+    if (completed->barrier.type == WEIR_BARRIER_SAVEPOINT) {
+        weir_janitor_pin(committer->janitor, number); // until it is copied
+    }
     post(committer, WEIR_MAIL_MANIFEST_STORED, number);
     if (commit(committer, &manifest, error) != WEIR_OK) {
         return WEIR_ERROR;
@@ -298,11 +301,13 @@ static void *run(void *argument)
     struct weir_committer *committer = argument;
     while (!atomic_load(&committer->is_stopped)) {
         struct weir_mail mail;
-        if (weir_mailbox_take(committer->mailbox, &mail)) {
+        if (!weir_mailbox_take(committer->mailbox, &mail)) {
+            weir_mailbox_wait(committer->mailbox, -1);
+        } else if (mail.kind == WEIR_MAIL_SAVEPOINT_OVER) {
+            weir_janitor_unpin(committer->janitor, mail.number);
+        } else {
             WEIR_ASSERT(mail.kind == WEIR_MAIL_COMPLETE);
             on_complete(committer, mail.payload);
-        } else {
-            weir_mailbox_wait(committer->mailbox, -1);
         }
     }
     return NULL;

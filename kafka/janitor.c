@@ -17,6 +17,7 @@ enum { YOUNG_MS = 60000 }; // no committed checkpoint younger than this is delet
 
 struct known {
     struct weir_store_entry entry;
+    uint32_t pin_count; // copies of it under way
     uint32_t state_count;
     struct weir_state_handle **states;
 };
@@ -55,6 +56,30 @@ void weir_janitor_add(struct weir_janitor *janitor, const struct weir_manifest *
                                    .attempt = manifest->attempt,
                                    .modified_ms = weir_wall_ms(janitor->config.clock)},
         manifest);
+}
+
+static struct known *find_own(struct weir_janitor *janitor, int64_t number)
+{
+    for (uint32_t i = 0; i < janitor->known_count; i++) {
+        struct known *known = &janitor->known[i];
+        if (known->entry.number == number &&
+            weir_attempt_equal(&known->entry.attempt, &janitor->config.owner)) {
+            return known;
+        }
+    }
+    WEIR_ASSERT(!"what is pinned was written by this owner and stays");
+}
+
+void weir_janitor_pin(struct weir_janitor *janitor, int64_t number)
+{
+    find_own(janitor, number)->pin_count++;
+}
+
+void weir_janitor_unpin(struct weir_janitor *janitor, int64_t number)
+{
+    struct known *known = find_own(janitor, number);
+    WEIR_ASSERT(known->pin_count > 0);
+    known->pin_count--;
 }
 
 // Names listed by what goes, and handles of what stays, in the arena.
@@ -125,6 +150,7 @@ static void clean(struct weir_janitor *janitor, int64_t number, const struct wei
                           weir_wall_ms(janitor->config.clock), YOUNG_MS, at_start, is_deleted);
     bool has_any = at_start;
     for (uint32_t i = 0; i < count; i++) {
+        is_deleted[i] = is_deleted[i] && janitor->known[i].pin_count == 0;
         has_any = has_any || is_deleted[i];
     }
     if (has_any && is_ours(janitor)) {

@@ -38,6 +38,11 @@ void weir_janitor_destroy(struct weir_janitor *janitor); // accepts NULL; delete
 // A manifest of this owner has become durable.
 void weir_janitor_add(struct weir_janitor *janitor, const struct weir_manifest *manifest);
 
+// Checkpoint `number` of this owner is being copied: neither its manifest nor its files go before
+// it is unpinned as often as it was pinned.
+void weir_janitor_pin(struct weir_janitor *janitor, int64_t number);
+void weir_janitor_unpin(struct weir_janitor *janitor, int64_t number);
+
 // Checkpoint `number` of this owner is committed. Failures are logged: what stays goes another
 // time.
 void weir_janitor_clean(struct weir_janitor *janitor, int64_t number);

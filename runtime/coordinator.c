@@ -19,7 +19,10 @@
 
 #include <unistd.h>
 
-enum { OVERDUE_GRACE_MS = 30000 };
+enum {
+    OVERDUE_GRACE_MS = 30000,
+    REQUESTS_MAX = 64, // that wait for the same checkpoint
+};
 
 enum pending_state {
     PENDING_COLLECTING, // acknowledgements are coming in
@@ -36,13 +39,15 @@ struct pending {
     int64_t overdue_ms; // when the commit was first seen to be; 0: not yet
     uint32_t acknowledged_count;
     struct weir_checkpoint_event event; // what is known of it so far
-    struct weir_snapshot **snapshots; // by task idx; NULL: not yet
+    struct weir_snapshot **snapshots;   // by task idx; NULL: not yet
+    struct weir_request_list requests;  // answered when it is committed
 };
 
 enum ending {
     ENDING_NOT,
     ENDING_BOUNDED,
     ENDING_STOP,
+    ENDING_DRAIN, // as STOP, once every source task has advanced time to the end
     ENDING_REBUILD,
 };
 
@@ -58,48 +63,12 @@ struct weir_coordinator {
     bool *is_finished;     // by task idx
     uint32_t source_count; // tasks that read Kafka and get the triggers
     uint32_t finished_count;
-    bool is_checkpoint_wanted; // a task asked for one: the interval is not waited for
+    bool is_checkpoint_wanted;        // a task asked for one: the interval is not waited for
+    struct weir_request_list waiting; // for the next checkpoint; those that end the job, the last
     enum ending ending;
     bool is_final_triggered;
     struct weir_outcome outcome;
 };
-
-void weir_completed_destroy(struct weir_completed *completed)
-{
-    if (completed == NULL) {
-        return;
-    }
-    for (uint32_t i = 0; i < completed->snapshot_count; i++) {
-        weir_snapshot_destroy(completed->snapshots[i]);
-    }
-    free(completed->snapshots);
-    free(completed);
-}
-
-void weir_coordinator_drop_mail(struct weir_mail *mail)
-{
-    switch (mail->kind) {
-    case WEIR_MAIL_ACKNOWLEDGED:
-        weir_snapshot_destroy(mail->payload);
-        break;
-    case WEIR_MAIL_COMPLETE:
-        weir_completed_destroy(mail->payload);
-        break;
-    case WEIR_MAIL_FAILED:
-        free(mail->payload);
-        break;
-    case WEIR_MAIL_TRIGGER:
-    case WEIR_MAIL_COMMITTED:
-    case WEIR_MAIL_STOP:
-    case WEIR_MAIL_FINISHED:
-    case WEIR_MAIL_HANDLE_READY:
-    case WEIR_MAIL_MANIFEST_STORED:
-    case WEIR_MAIL_REQUEST_CHECKPOINT:
-    case WEIR_MAIL_REQUEST_STOP:
-    case WEIR_MAIL_REQUEST_REBUILD:
-        break;
-    }
-}
 
 struct weir_coordinator *weir_coordinator_create(const struct weir_coordinator_config *config)
 {
@@ -128,6 +97,7 @@ static void pending_deinit(struct pending *pending, uint32_t task_count)
     }
     free(pending->snapshots);
     pending->snapshots = NULL;
+    weir_request_list_fail(&pending->requests, WEIR_LIFE_IS_OVER);
 }
 
 void weir_coordinator_destroy(struct weir_coordinator *coordinator)
@@ -138,6 +108,7 @@ void weir_coordinator_destroy(struct weir_coordinator *coordinator)
     for (uint32_t i = 0; i < coordinator->pending_count; i++) {
         pending_deinit(&coordinator->pending[i], coordinator->config.task_count);
     }
+    weir_request_list_fail(&coordinator->waiting, WEIR_LIFE_IS_OVER);
     free(coordinator->activity);
     free(coordinator->is_finished);
     free(coordinator);
@@ -167,11 +138,13 @@ static void end_failed(struct weir_coordinator *coordinator, const struct weir_e
     if (coordinator->outcome.kind == WEIR_OUTCOME_NONE) {
         coordinator->outcome.error = *error;
         end_run(coordinator, WEIR_OUTCOME_FAILED);
+        weir_request_list_fail(&coordinator->waiting, error->text);
         for (uint32_t i = 0; i < coordinator->pending_count; i++) {
             struct weir_checkpoint_event event = coordinator->pending[i].event;
             event.kind = WEIR_CHECKPOINT_FAILED;
             event.text = error->text;
             observe(coordinator, &event);
+            weir_request_list_fail(&coordinator->pending[i].requests, error->text);
         }
     }
 }
@@ -183,6 +156,7 @@ static void end_as_asked(struct weir_coordinator *coordinator)
         end_run(coordinator, WEIR_OUTCOME_DONE);
         return;
     case ENDING_STOP:
+    case ENDING_DRAIN:
         end_run(coordinator, WEIR_OUTCOME_STOPPED);
         return;
     case ENDING_REBUILD:
@@ -268,6 +242,8 @@ static void on_committed(struct weir_coordinator *coordinator, int64_t number)
     weir_checkpoint_event_commit(&oldest->event);
     observe(coordinator, &oldest->event);
     bool is_final = oldest->barrier.type == WEIR_BARRIER_FINAL;
+    weir_request_list_answer(&oldest->requests, oldest->barrier.number, oldest->barrier.type,
+                             coordinator->config.savepoints);
     pending_deinit(oldest, coordinator->config.task_count);
     coordinator->pending_count--;
     memmove(&coordinator->pending[0], &coordinator->pending[1],
@@ -292,12 +268,54 @@ static void ask_end(struct weir_coordinator *coordinator, enum ending ending)
     }
 }
 
+static void ask_drain(struct weir_coordinator *coordinator)
+{
+    if (coordinator->ending == ENDING_BOUNDED || coordinator->ending == ENDING_DRAIN) {
+        return; // time is at its end, or on its way
+    }
+    coordinator->ending = ENDING_DRAIN;
+    for (uint32_t i = 0; i < coordinator->config.task_count; i++) {
+        if (weir_task_is_source(coordinator->config.tasks[i])) {
+            weir_mailbox_post(weir_task_mailbox(coordinator->config.tasks[i]),
+                              &(struct weir_mail){.kind = WEIR_MAIL_DRAIN});
+        }
+    }
+}
+
+static void on_request(struct weir_coordinator *coordinator, struct weir_request *request)
+{
+    const struct weir_request_wish *wish = weir_request_wish(request);
+    if (coordinator->is_final_triggered) {
+        weir_request_refuse(request, "%s: the last checkpoint of this run is under way",
+                            weir_trigger_refusal_name(WEIR_TRIGGER_SHUTTING_DOWN));
+        return;
+    }
+    if (wish->kind == WEIR_REQUEST_SAVEPOINT && coordinator->config.savepoints == NULL) {
+        weir_request_refuse(request, "this job cannot write savepoints");
+        return;
+    }
+    if (coordinator->waiting.count == REQUESTS_MAX) {
+        weir_request_refuse(request, "%s: %d requests wait for a checkpoint",
+                            weir_trigger_refusal_name(WEIR_TRIGGER_TOO_MANY_PENDING), REQUESTS_MAX);
+        return;
+    }
+    weir_request_list_add(&coordinator->waiting, request);
+    if (wish->is_drain) {
+        ask_drain(coordinator);
+    } else if (wish->is_stop) {
+        ask_end(coordinator, ENDING_STOP);
+    } else {
+        coordinator->is_checkpoint_wanted = true;
+    }
+}
+
 static void on_finished(struct weir_coordinator *coordinator, uint32_t task_idx)
 {
     WEIR_ASSERT(!coordinator->is_finished[task_idx]);
     coordinator->is_finished[task_idx] = true;
     coordinator->finished_count++;
-    if (coordinator->finished_count == coordinator->source_count) {
+    if (coordinator->finished_count == coordinator->source_count &&
+        coordinator->ending != ENDING_DRAIN) {
         ask_end(coordinator, ENDING_BOUNDED);
     }
 }
@@ -340,6 +358,12 @@ static void take_mail(struct weir_coordinator *coordinator)
         case WEIR_MAIL_REQUEST_REBUILD:
             ask_end(coordinator, ENDING_REBUILD);
             break;
+        case WEIR_MAIL_REQUEST:
+            on_request(coordinator, mail.payload);
+            break;
+        case WEIR_MAIL_DRAIN:
+        case WEIR_MAIL_SAVEPOINT:
+        case WEIR_MAIL_SAVEPOINT_OVER:
         case WEIR_MAIL_TRIGGER:
         case WEIR_MAIL_STOP:
         case WEIR_MAIL_COMPLETE:
@@ -374,8 +398,14 @@ static void trigger(struct weir_coordinator *coordinator, enum weir_barrier_type
                   .triggered_us = weir_monotonic_us()},
         .snapshots = weir_alloc_zero(config->task_count * sizeof *pending->snapshots),
     };
+    bool has_savepoint = weir_request_list_take(&coordinator->waiting, type == WEIR_BARRIER_FINAL,
+                                                &pending->requests);
+    if (has_savepoint && type != WEIR_BARRIER_FINAL) {
+        pending->barrier.type = WEIR_BARRIER_SAVEPOINT;
+        pending->event.type = WEIR_BARRIER_SAVEPOINT;
+    }
     coordinator->next_number++;
-    coordinator->is_checkpoint_wanted = false;
+    coordinator->is_checkpoint_wanted = weir_request_list_has_soon(&coordinator->waiting);
     coordinator->last_trigger_ms = now_ms;
     for (uint32_t i = 0; i < config->task_count; i++) {
         // Read before the trigger is posted: what moves later is in this epoch or in the next, and
@@ -388,7 +418,7 @@ static void trigger(struct weir_coordinator *coordinator, enum weir_barrier_type
                               &(struct weir_mail){.kind = WEIR_MAIL_TRIGGER,
                                                   .number = pending->barrier.number,
                                                   .timestamp_ms = pending->barrier.timestamp_ms,
-                                                  .barrier_type = type});
+                                                  .barrier_type = pending->barrier.type});
         }
     }
     observe(coordinator, &pending->event);
@@ -420,11 +450,15 @@ static enum weir_trigger_refusal check(const struct weir_coordinator *coordinato
 // The final checkpoint, once everything before it is out of the way.
 static void trigger_final(struct weir_coordinator *coordinator, int64_t now_ms)
 {
-    if (coordinator->is_final_triggered) {
+    bool is_draining = coordinator->ending == ENDING_DRAIN &&
+                       coordinator->finished_count < coordinator->source_count;
+    if (coordinator->is_final_triggered || is_draining) {
         return;
     }
-    if (coordinator->pending_count == 0 && is_quiet(coordinator)) {
+    if (coordinator->pending_count == 0 && is_quiet(coordinator) &&
+        !weir_request_list_has_savepoint(&coordinator->waiting)) {
         coordinator->is_final_triggered = true;
+        weir_request_list_answer(&coordinator->waiting, -1, WEIR_BARRIER_FINAL, NULL);
         end_as_asked(coordinator); // nothing has moved since the last commit
     } else if (check(coordinator, WEIR_TRIGGER_FINAL, now_ms) == WEIR_TRIGGER_ALLOWED) {
         coordinator->is_final_triggered = true;
@@ -444,13 +478,13 @@ static int64_t trigger_periodic(struct weir_coordinator *coordinator, int64_t no
                   coordinator->is_checkpoint_wanted ? WEIR_TRIGGER_MANUAL : WEIR_TRIGGER_PERIODIC,
                   now_ms)) {
     case WEIR_TRIGGER_ALLOWED:
-        if (is_quiet(coordinator) && now_ms - coordinator->last_end_ms < config->quiet_commit_ms) {
+        if (is_quiet(coordinator) && !weir_request_list_has_soon(&coordinator->waiting) &&
+            now_ms - coordinator->last_end_ms < config->quiet_commit_ms) {
             coordinator->last_trigger_ms = now_ms; // skipped: it would say nothing new
             observe(coordinator,
                     &(struct weir_checkpoint_event){.kind = WEIR_CHECKPOINT_SKIPPED,
                                                     .number = coordinator->next_number,
-                                                    .timestamp_ms =
-                                                        weir_wall_ms(config->clock)});
+                                                    .timestamp_ms = weir_wall_ms(config->clock)});
         } else {
             trigger(coordinator, WEIR_BARRIER_CHECKPOINT, now_ms);
         }

@@ -8,6 +8,7 @@
 
 #include "runtime/base/clock.h"
 #include "runtime/checkpoint_event.h"
+#include "runtime/request.h"
 #include "runtime/snapshot.h"
 #include "runtime/task.h"
 #include "runtime/trigger.h"
@@ -24,8 +25,9 @@ struct weir_coordinator_config {
     int64_t first_number;    // the pointer's successor
     uint32_t task_count;
     struct weir_task **tasks;
-    struct weir_mailbox *mailbox;   // the coordinator's own; owned by the caller
-    struct weir_mailbox *committer; // gets WEIR_MAIL_COMPLETE
+    struct weir_mailbox *mailbox;    // the coordinator's own; owned by the caller
+    struct weir_mailbox *committer;  // gets WEIR_MAIL_COMPLETE
+    struct weir_mailbox *savepoints; // gets WEIR_MAIL_SAVEPOINT; NULL: savepoints are refused
     const struct weir_clock *clock;
     struct weir_checkpoint_observer *observer; // NULL: nobody looks
 };
@@ -53,8 +55,7 @@ struct weir_outcome {
     int64_t committed_count; // checkpoints of this run: health, for the restart strategy
 };
 
-struct weir_coordinator *
-weir_coordinator_create(const struct weir_coordinator_config *config);
+struct weir_coordinator *weir_coordinator_create(const struct weir_coordinator_config *config);
 void weir_coordinator_destroy(struct weir_coordinator *coordinator);
 
 // Takes all mail, triggers what is due. Returns the milliseconds until it wants to be called again
@@ -66,7 +67,8 @@ const struct weir_outcome *weir_coordinator_outcome(const struct weir_coordinato
 // wakes the mailbox) at 1: final checkpoint; from 2 on: returns at once.
 void weir_coordinator_run(struct weir_coordinator *coordinator, const volatile int *stop_requests);
 
-// For mailbox destruction: frees what mail to the coordinator or the committer owns.
+// For mailbox destruction: frees what mail to the coordinator, the committer or the savepoint
+// writer owns; requests among it fail.
 void weir_coordinator_drop_mail(struct weir_mail *mail);
 
 #endif

@@ -21,6 +21,10 @@ enum weir_mail_kind {
     WEIR_MAIL_REQUEST_CHECKPOINT, // → coordinator: at once; a task's state nears its bound
     WEIR_MAIL_REQUEST_STOP,    // → coordinator: final checkpoint, then end (SIGTERM)
     WEIR_MAIL_REQUEST_REBUILD, // → coordinator: final checkpoint, then build the job anew
+    WEIR_MAIL_REQUEST,         // → coordinator: payload struct weir_request, a reference of it
+    WEIR_MAIL_DRAIN,           // → source task: read no more, advance time to the end
+    WEIR_MAIL_SAVEPOINT,       // → savepoint writer: payload as REQUEST; `number` is committed
+    WEIR_MAIL_SAVEPOINT_OVER,  // → committer: nobody copies checkpoint `number` any more
 };
 
 struct weir_mail {

@@ -29,6 +29,7 @@ struct weir_task {
     struct weir_mailbox *coordinator;
     pthread_t thread;
     bool has_thread;
+    bool is_draining;   // the source is not asked any more: its input ends here
     bool is_input_done; // the source has said DONE
     bool is_final;      // the final barrier has passed
     bool is_stopped;    // told to end
@@ -178,6 +179,9 @@ static enum weir_status take_mail(struct weir_task *task, struct weir_error *err
         case WEIR_MAIL_STOP:
             task->is_stopped = true;
             break;
+        case WEIR_MAIL_DRAIN:
+            task->is_draining = true;
+            break;
         case WEIR_MAIL_ACKNOWLEDGED:
         case WEIR_MAIL_FINISHED:
         case WEIR_MAIL_FAILED:
@@ -187,6 +191,9 @@ static enum weir_status take_mail(struct weir_task *task, struct weir_error *err
         case WEIR_MAIL_REQUEST_CHECKPOINT:
         case WEIR_MAIL_REQUEST_STOP:
         case WEIR_MAIL_REQUEST_REBUILD:
+        case WEIR_MAIL_REQUEST:
+        case WEIR_MAIL_SAVEPOINT:
+        case WEIR_MAIL_SAVEPOINT_OVER:
             WEIR_ASSERT(!"mail that is not for a task");
         }
     }
@@ -249,13 +256,16 @@ enum weir_step weir_task_step(struct weir_task *task, struct weir_error *error)
     if (task->is_final || task->is_input_done || !is_open) {
         return WEIR_STEP_IDLE;
     }
-    enum weir_step step = task->source->ops->poll(task->source, error);
+    enum weir_step step =
+        task->is_draining ? WEIR_STEP_DONE : task->source->ops->poll(task->source, error);
     switch (step) {
     case WEIR_STEP_MORE:
     case WEIR_STEP_IDLE:
         return step;
     case WEIR_STEP_DONE:
         task->is_input_done = true;
+        // The end of time is a change of the epoch, also where no position moved.
+        atomic_fetch_add_explicit(&task->source->activity, 1, memory_order_release);
         if (weir_operator_push_time(&task->source->op, &end_of_time, error) != WEIR_OK) {
             return fail(task, error);
         }

@@ -130,10 +130,9 @@ static void test_janitor_removes_leftovers_at_start(void **state)
     assert_string_equal(fixture->files.removed, "leftover");
 }
 
-static enum weir_status list_nothing(const struct weir_state_files *files,
-                                     const char *store_folder, struct weir_arena *arena,
-                                     const char ***names, uint32_t *name_count,
-                                     struct weir_error *error)
+static enum weir_status list_nothing(const struct weir_state_files *files, const char *store_folder,
+                                     struct weir_arena *arena, const char ***names,
+                                     uint32_t *name_count, struct weir_error *error)
 {
     (void)files, (void)store_folder, (void)arena, (void)error;
     *names = NULL;
@@ -158,6 +157,43 @@ static void test_janitor_removes_nothing_of_a_store_that_was_taken_over_meanwhil
     assert_int_equal(fixture->files.removed_count, 0);
 }
 
+static int64_t wall_ms;
+
+static int64_t test_now(const struct weir_clock *clock)
+{
+    (void)clock;
+    return wall_ms;
+}
+
+static void test_janitor_keeps_what_is_being_copied(void **state)
+{
+    struct fixture *fixture = *state;
+    static const struct weir_clock clock = {.monotonic_ms = test_now, .wall_ms = test_now};
+    wall_ms = weir_wall_ms(&weir_system_clock);
+    fixture->config.clock = &clock;
+    struct weir_janitor *janitor = weir_janitor_create(&fixture->config, 5, &attempt_a);
+    for (int64_t number = 6; number <= 9; number++) {
+        write_manifest(fixture, number, number == 6 ? "pinned" : "other");
+        struct weir_state_file file = {.name = number == 6 ? "pinned" : "other"};
+        struct weir_state_handle handle = {.stage = "stage", .file_count = 1, .files = &file};
+        weir_janitor_add(janitor, &(struct weir_manifest){.number = number,
+                                                          .attempt = attempt_a,
+                                                          .state_count = 1,
+                                                          .states = &handle});
+    }
+    fixture->files.removed_count = 0;
+    weir_janitor_pin(janitor, 6);
+    wall_ms += 600000;
+    weir_janitor_clean(janitor, 9);
+    assert_int_equal(count_manifests(fixture), 3); // 6, 8 and 9
+    assert_string_equal(fixture->files.removed, "needed");
+    weir_janitor_unpin(janitor, 6);
+    weir_janitor_clean(janitor, 9);
+    assert_int_equal(count_manifests(fixture), 2);
+    assert_string_equal(fixture->files.removed, "pinned");
+    weir_janitor_destroy(janitor);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -167,6 +203,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             test_janitor_removes_nothing_of_a_store_that_was_taken_over_meanwhile, set_up,
             tear_down),
+        cmocka_unit_test_setup_teardown(test_janitor_keeps_what_is_being_copied, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
