@@ -116,7 +116,7 @@ static enum weir_status ask_committed(struct recovery *recovery, enum weir_isola
     uint32_t count = recovery->out->partition_count;
     *committed = weir_arena_alloc_zero(recovery->arena, count * sizeof **committed);
     while (kafka->ops->committed(kafka, isolation, count, recovery->topic_partitions, *committed,
-                                 WEIR_CALL_TIMEOUT_MS, error) != WEIR_OK) {
+                                 weir_retry_call_timeout_ms(&recovery->retry), error) != WEIR_OK) {
         if (!weir_retry_again(&recovery->retry, error)) {
             return weir_error_context(error, "reading the committed offsets of group %s",
                                       recovery->context->config->job_id);
@@ -134,7 +134,8 @@ static enum weir_status ask_offsets(struct recovery *recovery, enum weir_offset_
     uint32_t count = recovery->out->partition_count;
     *offsets = weir_arena_alloc_zero(recovery->arena, count * sizeof **offsets);
     while (kafka->ops->offsets(kafka, query, timestamp_ms, count, recovery->topic_partitions,
-                               *offsets, WEIR_CALL_TIMEOUT_MS, error) != WEIR_OK) {
+                               *offsets, weir_retry_call_timeout_ms(&recovery->retry),
+                               error) != WEIR_OK) {
         if (!weir_retry_again(&recovery->retry, error)) {
             return weir_error_context(error, "asking for the offsets of the source partitions");
         }
@@ -284,7 +285,8 @@ static enum weir_status compare_last_record(struct recovery *recovery,
     int64_t timestamp_ms = 0;
     uint32_t crc32 = 0;
     while (kafka->ops->record_at(kafka, &at, position->entry.last_offset, &is_found, &timestamp_ms,
-                                 &crc32, WEIR_CALL_TIMEOUT_MS, error) != WEIR_OK) {
+                                 &crc32, weir_retry_call_timeout_ms(&recovery->retry),
+                                 error) != WEIR_OK) {
         if (!weir_retry_again(&recovery->retry, error)) {
             return weir_error_context(error, "reading topic %s partition %" PRId32 " again",
                                       partition->topic, partition->partition);
@@ -481,7 +483,7 @@ static enum weir_status begin(struct recovery *recovery, struct weir_job_context
     };
     struct weir_kafka *kafka = context->kafka;
     while (kafka->ops->cluster_id(kafka, recovered->cluster_id, sizeof recovered->cluster_id,
-                                  WEIR_CALL_TIMEOUT_MS, error) != WEIR_OK) {
+                                  weir_retry_call_timeout_ms(&recovery->retry), error) != WEIR_OK) {
         if (!weir_retry_again(&recovery->retry, error)) {
             return WEIR_ERROR;
         }

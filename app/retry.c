@@ -6,6 +6,15 @@
 
 enum { PAUSE_MS = 200 };
 
+int32_t weir_retry_call_timeout_ms(const struct weir_retry *retry)
+{
+    int64_t left_ms = retry->deadline_ms - weir_now_ms(retry->clock);
+    if (left_ms > WEIR_CALL_TIMEOUT_MS) {
+        return WEIR_CALL_TIMEOUT_MS;
+    }
+    return left_ms > PAUSE_MS ? (int32_t)left_ms : PAUSE_MS;
+}
+
 bool weir_retry_again(const struct weir_retry *retry, struct weir_error *error)
 {
     if (error->action != WEIR_ACTION_RETRY) {

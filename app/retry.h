@@ -15,6 +15,9 @@ struct weir_retry {
     const volatile int *stop_requests;
 };
 
+// How long one call may take: WEIR_CALL_TIMEOUT_MS, less when less time is left.
+int32_t weir_retry_call_timeout_ms(const struct weir_retry *retry);
+
 // To be asked after a failed call: true after a short pause when the same call may be made again.
 // False turns an error that only time could have mended into one that ends the process (FAIL).
 bool weir_retry_again(const struct weir_retry *retry, struct weir_error *error);

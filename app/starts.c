@@ -26,7 +26,7 @@ static enum weir_status ask(const struct weir_starts_question *question,
     struct weir_topic_partition at = {.topic = start->table->topic,
                                       .partition = start->partition.partition};
     while (kafka->ops->offsets(kafka, query, position.timestamp_ms, 1, &at, offset,
-                               WEIR_CALL_TIMEOUT_MS, error) != WEIR_OK) {
+                               weir_retry_call_timeout_ms(question->retry), error) != WEIR_OK) {
         if (!weir_retry_again(question->retry, error)) {
             return weir_error_context(error, "where to begin in topic %s", at.topic);
         }

@@ -43,7 +43,8 @@ static enum weir_status ask(struct weir_kafka *kafka, const char *name,
                             const struct weir_retry *retry, struct weir_topic_info *info,
                             struct weir_error *error)
 {
-    while (kafka->ops->topic_info(kafka, name, info, WEIR_CALL_TIMEOUT_MS, error) != WEIR_OK) {
+    while (kafka->ops->topic_info(kafka, name, info, weir_retry_call_timeout_ms(retry), error) !=
+           WEIR_OK) {
         if (!weir_retry_again(retry, error)) {
             return WEIR_ERROR;
         }
@@ -57,7 +58,7 @@ static enum weir_status create(struct weir_kafka *kafka, const struct weir_table
 {
     int32_t replica_count = table->replica_count > 0 ? table->replica_count : -1;
     while (kafka->ops->create_topic(kafka, name, table->partition_count, replica_count,
-                                    WEIR_CALL_TIMEOUT_MS, error) != WEIR_OK) {
+                                    weir_retry_call_timeout_ms(retry), error) != WEIR_OK) {
         if (!weir_retry_again(retry, error)) {
             return WEIR_ERROR;
         }
@@ -83,7 +84,7 @@ static enum weir_status ask_limit(struct weir_kafka *kafka, const char *name,
 {
     char value[64];
     while (kafka->ops->topic_config(kafka, name, "max.message.bytes", value, sizeof value,
-                                    WEIR_CALL_TIMEOUT_MS, error) != WEIR_OK) {
+                                    weir_retry_call_timeout_ms(retry), error) != WEIR_OK) {
         if (!weir_retry_again(retry, error)) {
             return WEIR_ERROR;
         }
@@ -138,13 +139,11 @@ static enum weir_status limit_batches(struct weir_kafka *kafka, struct weir_topi
 }
 
 // Rows of keyed stages descend from many tables: their dead letters go to the job's own topic.
-static enum weir_status resolve_job_dead_letters(struct weir_kafka *kafka,
-                                                 const struct weir_plan *plan,
-                                                 const struct weir_config *config,
-                                                 const struct weir_retry *retry,
-                                                 struct weir_arena *arena,
-                                                 struct weir_topics *topics,
-                                                 struct weir_error *error)
+static enum weir_status
+resolve_job_dead_letters(struct weir_kafka *kafka, const struct weir_plan *plan,
+                         const struct weir_config *config, const struct weir_retry *retry,
+                         struct weir_arena *arena, struct weir_topics *topics,
+                         struct weir_error *error)
 {
     bool has_keyed_stage = false;
     for (uint32_t i = 0; i < plan->node_count; i++) {
@@ -159,8 +158,8 @@ static enum weir_status resolve_job_dead_letters(struct weir_kafka *kafka,
                               "records, and their dead letters need WEIR_DEAD_LETTER_TOPIC");
     }
     static const struct weir_table job = {.name = "(all)"};
-    return resolve_one(kafka, &job, config->dead_letter_topic, false,
-                       "WEIR_DEAD_LETTER_TOPIC", retry, arena, topics, error);
+    return resolve_one(kafka, &job, config->dead_letter_topic, false, "WEIR_DEAD_LETTER_TOPIC",
+                       retry, arena, topics, error);
 }
 
 enum weir_status weir_topics_resolve(struct weir_kafka *kafka, const struct weir_plan *plan,
@@ -204,8 +203,8 @@ static enum weir_status ask_config(struct weir_kafka *kafka, const char *name,
                                    const struct weir_retry *retry, char *value, size_t size_bytes,
                                    struct weir_error *error)
 {
-    while (kafka->ops->broker_config(kafka, name, value, size_bytes, WEIR_CALL_TIMEOUT_MS, error) !=
-           WEIR_OK) {
+    while (kafka->ops->broker_config(kafka, name, value, size_bytes,
+                                     weir_retry_call_timeout_ms(retry), error) != WEIR_OK) {
         if (!weir_retry_again(retry, error)) {
             return WEIR_ERROR;
         }

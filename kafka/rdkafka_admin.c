@@ -56,7 +56,11 @@ static const struct rd_kafka_metadata *ask_for_brokers(rd_kafka_t *handle, int32
     rd_kafka_resp_err_t code = rd_kafka_metadata(handle, 0, topic, &metadata, timeout_ms);
     rd_kafka_topic_destroy(topic);
     if (code != RD_KAFKA_RESP_ERR_NO_ERROR) {
-        weir_rdkafka_error_set(error, WEIR_RDKAFKA_ASK, code, NULL, "asking for the brokers");
+        rd_kafka_poll(handle, 0); // takes in what its connections failed of
+        char last[256];
+        weir_rdkafka_last_error(last, sizeof(last));
+        weir_rdkafka_error_set(error, WEIR_RDKAFKA_ASK, code, last[0] != '\0' ? last : NULL,
+                               "asking for the brokers");
         return NULL;
     }
     if (metadata->broker_cnt == 0) {

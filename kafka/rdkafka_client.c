@@ -10,6 +10,8 @@
 #include "runtime/base/log.h"
 #include "runtime/base/memory.h"
 
+#include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -23,6 +25,10 @@ enum {
 
 static _Atomic uint64_t broker_error_count;
 
+// What a connection last failed of: the reason behind a question that only timed out.
+static pthread_mutex_t last_error_lock = PTHREAD_MUTEX_INITIALIZER;
+static char last_error[256];
+
 struct weir_rdkafka *weir_rdkafka_of(struct weir_kafka *kafka)
 {
     return (struct weir_rdkafka *)kafka; // base is the first member
@@ -33,6 +39,13 @@ struct weir_rdkafka *weir_rdkafka_of(struct weir_kafka *kafka)
 uint64_t weir_rdkafka_error_count(void)
 {
     return atomic_load_explicit(&broker_error_count, memory_order_relaxed);
+}
+
+void weir_rdkafka_last_error(char *text, size_t size_bytes)
+{
+    pthread_mutex_lock(&last_error_lock);
+    snprintf(text, size_bytes, "%s", last_error);
+    pthread_mutex_unlock(&last_error_lock);
 }
 
 // Is there room for one more line? Tells about the lines held back when a new window begins.
@@ -92,6 +105,12 @@ void weir_rdkafka_note_error(struct weir_rdkafka *kafka, rd_kafka_resp_err_t cod
                              const char *reason)
 {
     atomic_fetch_add_explicit(&broker_error_count, 1, memory_order_relaxed);
+    if (code != RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN) {
+        pthread_mutex_lock(&last_error_lock);
+        snprintf(last_error, sizeof(last_error), "%s",
+                 reason != NULL ? reason : rd_kafka_err2str(code));
+        pthread_mutex_unlock(&last_error_lock);
+    }
     if (is_line_allowed(kafka)) {
         weir_log(WEIR_LOG_WARN, "kafka: %s (%s)", reason != NULL ? reason : rd_kafka_err2str(code),
                  rd_kafka_err2name(code));

@@ -79,6 +79,9 @@ struct weir_rdkafka *weir_rdkafka_of(struct weir_kafka *kafka);
 // (2.0.2 and others). After 10 s it is left behind with its threads, and the log says so.
 void weir_rdkafka_handle_destroy(struct weir_rdkafka *kafka, rd_kafka_t *handle);
 
+// The reason that a connection of this process last failed for, "" if none did. Any thread.
+void weir_rdkafka_last_error(char *text, size_t size_bytes);
+
 // Writes and counts what librdkafka reports about brokers and connections. Thread: any.
 void weir_rdkafka_note_error(struct weir_rdkafka *kafka, rd_kafka_resp_err_t code,
                              const char *reason);

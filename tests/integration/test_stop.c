@@ -146,6 +146,26 @@ static void test_stop_before_the_first_connection_ends_at_once(void **state)
     free(refused);
 }
 
+static void test_no_broker_ends_with_what_the_connections_failed_of(void **state)
+{
+    (void)state;
+    struct job *job = create("unreachable");
+    int port;
+    int reserved = weir_test_port_reserve(&port); // nobody listens there
+    char *refused = weir_test_format("WEIR_KAFKA_BOOTSTRAP_SERVERS=127.0.0.1:%d", port);
+    const char *extra[] = {refused, "WEIR_CONNECT_TIMEOUT=1s", NULL};
+    struct weir_test_process *process = job_start(job, false, extra);
+    job_expect_end(process, 1, AT_ONCE_MS, "gave up waiting for the brokers");
+    char *output = weir_test_process_output(process);
+    const char *last = strstr(output, "gave up waiting");
+    assert_non_null(last);
+    assert_non_null(strstr(last, "Connection refused"));
+    free(output);
+    weir_test_process_destroy(process);
+    close(reserved);
+    free(refused);
+}
+
 static void finish_and_check(struct job *job)
 {
     job_finish(job);
@@ -215,6 +235,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_stop_in_the_middle_loses_and_repeats_nothing),
         cmocka_unit_test(test_stop_before_the_first_connection_ends_at_once),
+        cmocka_unit_test(test_no_broker_ends_with_what_the_connections_failed_of),
         cmocka_unit_test(test_stop_with_a_final_checkpoint_ends_well_although_the_broker_freezes),
         cmocka_unit_test(test_stop_ends_although_brokers_are_frozen_or_gone),
         cmocka_unit_test(test_stop_waits_for_a_broker_that_comes_back_in_time),
