@@ -18,7 +18,7 @@
 
 enum weir_restore_kind {
     WEIR_RESTORE_AUTO,      // the committed pointer
-    WEIR_RESTORE_SAVEPOINT, // restore_value: its path. Refused until savepoints exist.
+    WEIR_RESTORE_SAVEPOINT, // restore_value: its path
     WEIR_RESTORE_DISCARD,   // restore_value: the word that tells one discarding from the next
 };
 

@@ -149,13 +149,12 @@ const struct weir_variable weir_variables[] = {
         .default_text = "auto",
         .kind = WEIR_VARIABLE_PARSED,
         .parse = weir_parse_restore,
-        .form = "`auto` or `discard:` and a word",
+        .form = "`auto`, `savepoint:` and a path, or `discard:` and a word",
         .meaning =
-            "Where a start goes on. `auto`: from the committed pointer. `discard:<word>`: from "
-            "`WEIR_START` with empty state, on purpose; the value is recorded, so that a "
-            "restart with the same one goes on from the committed pointer and another word "
-            "discards "
-            "anew. `savepoint:<path>` is refused: savepoints do not exist yet.",
+            "Where a start goes on. `auto`: from the committed pointer. `savepoint:<path>`: from "
+            "that savepoint's state and positions. `discard:<word>`: from `WEIR_START` with empty "
+            "state, on purpose. The value is recorded, so that a restart with the same one goes on "
+            "from the committed pointer; another one is obeyed anew.",
     },
     {
         .name = "WEIR_START",

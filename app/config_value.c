@@ -313,13 +313,20 @@ enum weir_status weir_parse_restore(const char *text, struct weir_arena *arena,
         return WEIR_OK;
     }
     if (strncmp(text, savepoint, strlen(savepoint)) == 0) {
-        return refuse(error,
-                      "\"%s\" is refused: savepoints do not exist yet; write auto or "
-                      "discard:<word>",
-                      text);
+        const char *path = text + strlen(savepoint);
+        path += strncmp(path, "file://", 7) == 0 ? 7 : 0;
+        if (path[0] != '/') {
+            return refuse(error,
+                          "\"%s\" needs the absolute path of a savepoint's folder behind the colon",
+                          text);
+        }
+        config->restore_kind = WEIR_RESTORE_SAVEPOINT;
+        config->restore_value = text + strlen(savepoint);
+        return WEIR_OK;
     }
     if (strncmp(text, discard, strlen(discard)) != 0) {
-        return refuse(error, "\"%s\" is not known; write auto or discard:<word>", text);
+        return refuse(error, "\"%s\" is not known; write auto, savepoint:<path> or discard:<word>",
+                      text);
     }
     if (!is_name(text + strlen(discard), WEIR_JOB_ID_BYTES_MAX)) {
         return refuse(error,

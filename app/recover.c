@@ -5,16 +5,17 @@
 //   fence     init_transactions on all four ids
 //   read      committed offsets with pointers, ends of the partitions, last records
 //   decide    weir_recovery_decide, a pure function
-//   start     a fresh job writes its start manifest first
-//   claim     one transaction: the same pointer with this attempt as owner
+//   start     a fresh job, and one that a savepoint is restored for, writes its start manifest
+//   first claim     one transaction: the same pointer with this attempt as owner
 // Thread: the main thread.
 #include "app/recover.h"
 
+#include "app/start_manifest.h"
 #include "app/state_files.h"
 #include "kafka/pointer.h"
 #include "runtime/base/failpoint.h"
 #include "runtime/base/log.h"
-#include "runtime/version.h"
+#include "runtime/savepoint.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -29,7 +30,8 @@ struct recovery {
     struct weir_found found;
     struct weir_found_partition *found_partitions; // of out->starts
     struct weir_recovery decision;
-    struct weir_manifest start_manifest; // of a fresh start
+    struct weir_manifest savepoint;      // once found.savepoint points at it
+    struct weir_manifest start_manifest; // of a fresh start or a savepoint
 };
 
 static void list_partitions(struct recovery *recovery)
@@ -209,17 +211,38 @@ static bool read_newest(struct recovery *recovery, const struct weir_pointer *po
     return false;
 }
 
+// Reads the savepoint that is to be restored, unless it has been read.
+static enum weir_status load_savepoint(struct recovery *recovery, struct weir_error *error)
+{
+    const struct weir_config *config = recovery->context->config;
+    if (config->restore_kind != WEIR_RESTORE_SAVEPOINT || recovery->found.savepoint != NULL) {
+        return WEIR_OK;
+    }
+    if (weir_savepoint_read(config->restore_value, recovery->arena, &recovery->savepoint, error) !=
+            WEIR_OK ||
+        weir_savepoint_verify(config->restore_value, &recovery->savepoint, error) != WEIR_OK) {
+        return weir_error_context(error, "WEIR_RESTORE=%s", config->restore_text);
+    }
+    recovery->found.savepoint = &recovery->savepoint;
+    recovery->found.store_path = config->restore_value; // what is said about it names it
+    return weir_recovery_check_identity(&recovery->found, &recovery->savepoint, &recovery->decision,
+                                        error);
+}
+
 // Nothing that we could go on from, so the owner stays: the pointer names a checkpoint that this
-// store does not have, or the store's checkpoints are of another job or cluster.
+// store does not have, the store's checkpoints are of another job or cluster, or the savepoint that
+// is to be restored cannot be.
 static enum weir_status check_is_ours(struct recovery *recovery, const struct weir_pointer *pointer,
                                       struct weir_error *error)
 {
     struct weir_manifest manifest;
     bool is_missing;
-    if (recovery->context->config->restore_kind == WEIR_RESTORE_DISCARD) {
-        return WEIR_OK;
+    bool is_read = read_newest(recovery, pointer, &manifest, &is_missing);
+    if (weir_restore_is_due(recovery->context->config->restore_text,
+                            pointer != NULL && is_read ? &manifest : NULL)) {
+        return load_savepoint(recovery, error);
     }
-    if (read_newest(recovery, pointer, &manifest, &is_missing)) {
+    if (is_read) {
         return weir_recovery_check_identity(&recovery->found, &manifest, &recovery->decision,
                                             error);
     }
@@ -301,12 +324,15 @@ static enum weir_status compare_last_record(struct recovery *recovery,
     return WEIR_OK;
 }
 
-// Whose last records are compared: the manifest that the pointer names; without a pointer the
-// newest.
+// Whose last records are compared: the savepoint's, the manifest's that the pointer names; without
+// a pointer the newest's.
 static const struct weir_manifest *manifest_to_compare(const struct recovery *recovery,
                                                        const struct weir_pointer *pointer)
 {
     const struct weir_manifest *newest = NULL;
+    if (recovery->found.savepoint != NULL) {
+        return recovery->found.savepoint;
+    }
     for (uint32_t i = 0; i < recovery->found.manifest_count; i++) {
         const struct weir_found_manifest *found = &recovery->found.manifests[i];
         if (pointer != NULL && found->number == pointer->number &&
@@ -316,6 +342,27 @@ static const struct weir_manifest *manifest_to_compare(const struct recovery *re
         newest = found->manifest != NULL ? found->manifest : newest;
     }
     return pointer == NULL ? newest : NULL;
+}
+
+// The look was a hint; now the pointer is known for sure.
+static enum weir_status settle_savepoint(struct recovery *recovery,
+                                         const struct weir_pointer *pointer,
+                                         struct weir_error *error)
+{
+    const struct weir_manifest *pointed = NULL;
+    for (uint32_t i = 0; pointer != NULL && i < recovery->found.manifest_count; i++) {
+        const struct weir_found_manifest *found = &recovery->found.manifests[i];
+        if (found->number == pointer->number &&
+            weir_attempt_equal(&found->attempt, &pointer->manifest_attempt)) {
+            pointed = found->manifest;
+        }
+    }
+    if (weir_restore_is_due(recovery->context->config->restore_text, pointed)) {
+        return load_savepoint(recovery, error);
+    }
+    recovery->found.savepoint = NULL;
+    recovery->found.store_path = weir_store_path(recovery->context->store);
+    return WEIR_OK;
 }
 
 static enum weir_status read_found(struct recovery *recovery, struct weir_error *error)
@@ -339,7 +386,8 @@ static enum weir_status read_found(struct recovery *recovery, struct weir_error 
         partition->pointer_state = weir_pointer_parse(&committed[idx], &partition->pointer);
     }
     const struct weir_pointer *pointer = weir_pointer_greatest(&recovery->found);
-    if (check_owner(recovery, pointer, error) != WEIR_OK) {
+    if (check_owner(recovery, pointer, error) != WEIR_OK ||
+        settle_savepoint(recovery, pointer, error) != WEIR_OK) {
         return WEIR_ERROR;
     }
     const struct weir_manifest *manifest = manifest_to_compare(recovery, pointer);
@@ -369,42 +417,14 @@ static enum weir_status decide(struct recovery *recovery, struct weir_error *err
                                out->start_count, out->starts, error);
 }
 
-// A fresh start is a checkpoint like any other: a crash in its first epoch begins at the same
-// place.
-static enum weir_status write_start_manifest(struct recovery *recovery, struct weir_error *error)
+// What the next manifests say was obeyed: a word that is taken back later was obeyed all the same.
+static const char *restore_obeyed(const struct recovery *recovery)
 {
     const struct weir_config *config = recovery->context->config;
-    const struct weir_recovered *out = recovery->out;
-    struct weir_manifest_position *positions =
-        weir_arena_alloc_zero(recovery->arena, out->start_count * sizeof *positions);
-    for (uint32_t i = 0; i < out->start_count; i++) {
-        const struct weir_start *start = &out->starts[i];
-        positions[i] = (struct weir_manifest_position){
-            .entry = {.table = start->table->name,
-                      .topic = start->table->topic,
-                      .partition = start->partition.partition,
-                      .offset = start->partition.offset,
-                      .end_offset = start->partition.end_offset,
-                      .last_offset = -1,
-                      .event_time_us = INT64_MIN},
-            .topic_id = weir_topics_find(&out->topics, start->table->topic)->topic_id,
-        };
-    }
-    recovery->start_manifest = (struct weir_manifest){
-        .number = out->number,
-        .attempt = out->attempt,
-        .job_id = config->job_id,
-        .instance_id = (int32_t)config->instance_id,
-        .cluster_id = out->cluster_id,
-        .kind = "start",
-        .restore = config->restore_text,
-        .weir_version = WEIR_VERSION,
-        .created_ms = weir_wall_ms(recovery->context->clock),
-        .parallelism = config->parallelism,
-        .position_count = out->start_count,
-        .positions = positions,
-    };
-    return weir_store_write_manifest(recovery->context->store, &recovery->start_manifest, error);
+    return recovery->decision.kind == WEIR_RECOVERY_RESTORE &&
+                   config->restore_kind == WEIR_RESTORE_AUTO
+               ? recovery->decision.manifest->restore
+               : config->restore_text;
 }
 
 static enum weir_status claim(struct recovery *recovery, struct weir_error *error)
@@ -412,8 +432,10 @@ static enum weir_status claim(struct recovery *recovery, struct weir_error *erro
     const struct weir_config *config = recovery->context->config;
     struct weir_recovered *out = recovery->out;
     const struct weir_manifest *manifest = recovery->decision.manifest;
-    if (recovery->decision.kind == WEIR_RECOVERY_FRESH) {
-        if (write_start_manifest(recovery, error) != WEIR_OK) {
+    if (recovery->decision.kind != WEIR_RECOVERY_RESTORE) {
+        if (weir_start_manifest_write(recovery->context, out, recovery->found.savepoint,
+                                      recovery->arena, &recovery->start_manifest,
+                                      error) != WEIR_OK) {
             return WEIR_ERROR;
         }
         manifest = &recovery->start_manifest;
@@ -435,7 +457,7 @@ static enum weir_status claim(struct recovery *recovery, struct weir_error *erro
         .job_id = config->job_id,
         .instance_id = (int32_t)config->instance_id,
         .cluster_id = out->cluster_id,
-        .restore = config->restore_text,
+        .restore = restore_obeyed(recovery),
         .parallelism = config->parallelism,
         .retained = config->checkpoints_retained,
         .files = &weir_rocksdb_files,
@@ -455,6 +477,14 @@ static void log_result(const struct recovery *recovery)
         weir_log(WEIR_LOG_INFO, "job %s begins with empty state at checkpoint %" PRId64 "%s",
                  recovery->context->config->job_id, out->number,
                  recovery->decision.is_discarded ? " (WEIR_RESTORE=discard)" : "");
+        return;
+    }
+    if (recovery->decision.kind == WEIR_RECOVERY_REWIND) {
+        weir_log(WEIR_LOG_INFO,
+                 "job %s goes on from the savepoint in %s (checkpoint %" PRId64
+                 " of job %s), as checkpoint %" PRId64,
+                 recovery->context->config->job_id, recovery->context->config->restore_value,
+                 recovery->savepoint.number, recovery->savepoint.job_id, out->number);
         return;
     }
     uint32_t discarded_count = 0;

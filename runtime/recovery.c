@@ -243,6 +243,20 @@ static enum weir_status refuse_lost_pointer(const struct weir_found *found, int6
         found->store_path, number, found->job_id);
 }
 
+// One that is more than a beginning. What a run begins with is written before it is claimed, so
+// that such a manifest alone says nothing about commits; one that cannot be read may be any.
+static bool has_checkpoint(const struct weir_found *found)
+{
+    for (uint32_t i = 0; i < found->manifest_count; i++) {
+        const struct weir_found_manifest *manifest = &found->manifests[i];
+        if (manifest->number > 0 && (manifest->state == WEIR_MANIFEST_BROKEN ||
+                                     strcmp(manifest->manifest->kind, "start") != 0)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 // Nothing was ever committed, as far as Kafka knows.
 static enum weir_status decide_without_pointer(const struct weir_found *found,
                                                struct weir_recovery *recovery,
@@ -254,16 +268,17 @@ static enum weir_status decide_without_pointer(const struct weir_found *found,
         weir_recovery_check_identity(found, newest->manifest, recovery, error) != WEIR_OK) {
         return WEIR_ERROR;
     }
-    if (greatest_number > 0) {
+    if (has_checkpoint(found)) {
         return refuse_lost_pointer(found, greatest_number, newest != NULL ? newest->manifest : NULL,
                                    recovery, error);
     }
-    recovery->number = 0;
     if (newest == NULL) {
         recovery->kind = WEIR_RECOVERY_FRESH;
+        recovery->number = greatest_number > 0 ? greatest_number : 0;
         return WEIR_OK;
     }
     recovery->kind = WEIR_RECOVERY_RESTORE;
+    recovery->number = newest->number;
     recovery->attempt = newest->attempt;
     recovery->manifest = newest->manifest;
     return WEIR_OK;
@@ -276,7 +291,9 @@ decide_known(const struct weir_found *found, const struct weir_found_partition *
 {
     int64_t wanted =
         weir_manifest_committed_offset(recovery->manifest, partition->topic, partition->partition);
-    bool was_claimed = weir_pointer_greatest(found) != NULL;
+    // What is committed belongs to the checkpoint that the pointer names, not to a savepoint.
+    bool is_rewind = recovery->kind == WEIR_RECOVERY_REWIND;
+    bool was_claimed = !is_rewind && weir_pointer_greatest(found) != NULL;
     if (partition->pointer_state == WEIR_POINTER_ABSENT && was_claimed) {
         return refuse(recovery, WEIR_REFUSAL_PARTITION_POINTER_LOST, error,
                       "checkpoint %" PRId64 " knows topic %s partition %" PRId32
@@ -285,7 +302,8 @@ decide_known(const struct weir_found *found, const struct weir_found_partition *
                       recovery->number, partition->topic, partition->partition, wanted,
                       found->job_id);
     }
-    if (partition->pointer_state == WEIR_POINTER_PRESENT && partition->committed_offset != wanted) {
+    if (!is_rewind && partition->pointer_state == WEIR_POINTER_PRESENT &&
+        partition->committed_offset != wanted) {
         return refuse(recovery, WEIR_REFUSAL_POSITION_DIFFERS, error,
                       "topic %s partition %" PRId32 ": group \"%s\" has committed offset %" PRId64
                       ", checkpoint %" PRId64 " is at %" PRId64
@@ -400,20 +418,17 @@ static enum weir_status find_pointed(const struct weir_found *found,
     return WEIR_OK;
 }
 
-static bool is_discard(const char *restore)
+bool weir_restore_is_due(const char *restore, const struct weir_manifest *pointed)
 {
-    return strncmp(restore, "discard:", 8) == 0;
+    return strcmp(restore, "auto") != 0 &&
+           (pointed == NULL || strcmp(pointed->restore, restore) != 0);
 }
 
-// A discard that this pointer's run has not obeyed yet. A manifest that cannot be read cannot say
-// so, and then the operator's word counts.
-static bool is_discard_due(const struct weir_found *found, const struct weir_pointer *pointer)
+static bool is_due(const struct weir_found *found, const struct weir_pointer *pointer)
 {
     const struct weir_found_manifest *pointed =
         pointer == NULL ? NULL : find_manifest(found, pointer->number, &pointer->manifest_attempt);
-    return is_discard(found->restore) &&
-           (pointed == NULL || pointed->state == WEIR_MANIFEST_BROKEN ||
-            strcmp(pointed->manifest->restore, found->restore) != 0);
+    return weir_restore_is_due(found->restore, pointed != NULL ? pointed->manifest : NULL);
 }
 
 // Numbers never go back: one more than anything that a pointer or a file has ever used.
@@ -433,11 +448,23 @@ enum weir_status weir_recovery_decide(const struct weir_found *found,
 {
     *recovery = (struct weir_recovery){0};
     const struct weir_pointer *pointer = weir_pointer_greatest(found);
-    if (is_discard_due(found, pointer)) {
+    if (is_due(found, pointer) && found->savepoint == NULL) {
+        WEIR_ASSERT(strncmp(found->restore, "discard:", 8) == 0); // savepoints were read before
         recovery->kind = WEIR_RECOVERY_FRESH;
         recovery->is_discarded = true;
         recovery->number = next_free_number(found, pointer);
         return WEIR_OK;
+    }
+    if (is_due(found, pointer)) {
+        recovery->kind = WEIR_RECOVERY_REWIND;
+        recovery->number = next_free_number(found, pointer);
+        if (recovery->number <= found->savepoint->number) {
+            recovery->number = found->savepoint->number + 1; // its files bear its number
+        }
+        recovery->manifest = found->savepoint;
+        return weir_recovery_check_identity(found, recovery->manifest, recovery, error) == WEIR_OK
+                   ? decide_partitions(found, recovery, decisions, error)
+                   : WEIR_ERROR;
     }
     for (uint32_t i = 0; i < found->partition_count; i++) {
         if (found->partitions[i].pointer_state == WEIR_POINTER_FOREIGN) {

@@ -60,7 +60,9 @@ struct weir_found {
     int32_t instance_id;
     const char *cluster_id;
     const char *store_path;
-    const char *restore; // WEIR_RESTORE: "auto" or "discard:<word>"
+    const char *restore; // WEIR_RESTORE: "auto", "discard:<word>" or "savepoint:<path>"
+    const struct weir_manifest
+        *savepoint; // that WEIR_RESTORE names, where it is still to be obeyed
     uint32_t partition_count;
     const struct weir_found_partition *partitions;
     uint32_t manifest_count; // sorted as weir_store_list gives them
@@ -70,6 +72,7 @@ struct weir_found {
 enum weir_recovery_kind {
     WEIR_RECOVERY_FRESH,   // resolve positions, write the start manifest `number`, claim it
     WEIR_RECOVERY_RESTORE, // claim manifest `number` of `attempt`, go on with number + 1
+    WEIR_RECOVERY_REWIND,  // write the start manifest `number` from the savepoint, claim it
     WEIR_RECOVERY_REFUSE,  // exit 2 with the error
 };
 
@@ -106,14 +109,14 @@ struct weir_recovery {
     enum weir_recovery_kind kind;
     enum weir_recovery_refusal refusal;
     bool is_discarded;           // FRESH because of WEIR_RESTORE=discard
-    int64_t number;              // FRESH: of the start manifest; RESTORE: of the checkpoint
+    int64_t number;              // FRESH, REWIND: of the start manifest; RESTORE: of the checkpoint
     struct weir_attempt attempt; // RESTORE: of its manifest
-    const struct weir_manifest *manifest; // RESTORE
+    const struct weir_manifest *manifest; // RESTORE; REWIND: the savepoint's
 };
 
-// decisions: partition_count of them, filled for RESTORE (FRESH: every partition by its table's
-// start). On REFUSE *error (domain STORE or KAFKA, action REFUSE) says what was found and what the
-// operator can do, and WEIR_ERROR is returned.
+// decisions: partition_count of them, filled for RESTORE and REWIND (FRESH: every partition by its
+// table's start). On REFUSE *error (domain STORE or KAFKA, action REFUSE) says what was found and
+// what the operator can do, and WEIR_ERROR is returned.
 enum weir_status weir_recovery_decide(const struct weir_found *found,
                                       struct weir_recovery *recovery,
                                       struct weir_partition_decision *decisions,
@@ -125,6 +128,11 @@ enum weir_status weir_recovery_check_identity(const struct weir_found *found,
                                               const struct weir_manifest *manifest,
                                               struct weir_recovery *recovery,
                                               struct weir_error *error);
+
+// Is WEIR_RESTORE still to be obeyed? Not when the manifest that the pointer names was made by a
+// run that has obeyed it. Without a pointer (NULL), and with a manifest that cannot be read (NULL),
+// the operator's word counts.
+bool weir_restore_is_due(const char *restore, const struct weir_manifest *pointed);
 
 // The greatest pointer of all partitions; NULL: there is none.
 const struct weir_pointer *weir_pointer_greatest(const struct weir_found *found);

@@ -138,11 +138,14 @@ static void test_each_fault_has_its_line(void **state)
          "WEIR_GUARANTEE: \"at_least_once\" is refused: it does not exist yet; write exactly_once "
          "or leave the variable out"},
         {"WEIR_GUARANTEE=none", "WEIR_GUARANTEE: \"none\" is not known; write exactly_once"},
-        {"WEIR_RESTORE=savepoint:/x",
-         "WEIR_RESTORE: \"savepoint:/x\" is refused: savepoints do not exist yet; write auto or "
-         "discard:<word>"},
+        {"WEIR_RESTORE=savepoint:x",
+         "WEIR_RESTORE: \"savepoint:x\" needs the absolute path of a savepoint's folder behind the "
+         "colon"},
+        {"WEIR_RESTORE=savepoint:",
+         "WEIR_RESTORE: \"savepoint:\" needs the absolute path of a savepoint's folder behind the "
+         "colon"},
         {"WEIR_RESTORE=latest",
-         "WEIR_RESTORE: \"latest\" is not known; write auto or discard:<word>"},
+         "WEIR_RESTORE: \"latest\" is not known; write auto, savepoint:<path> or discard:<word>"},
         {"WEIR_RESTORE=discard:",
          "WEIR_RESTORE: \"discard:\" needs a word behind the colon: 1 to 100 of the characters A-Z "
          "a-z 0-9 . _ -, another one for each discarding"},

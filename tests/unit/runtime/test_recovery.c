@@ -290,6 +290,73 @@ static void make_exactly_at_end(struct world *world)
     world->partitions[0].low_offset = 100; // everything read was deleted since: nothing is missing
 }
 
+// A savepoint of checkpoint 3, at 40 and 50: not where the pointer stands.
+static void make_savepoint(struct world *world)
+{
+    make_healthy(world);
+    static struct weir_manifest_position at[2];
+    memcpy(at, positions, sizeof positions);
+    at[0].entry.offset = 40;
+    at[1].entry.offset = 50;
+    static struct weir_manifest savepoint;
+    savepoint = world->manifests[0];
+    savepoint.number = 3;
+    savepoint.job_id = "another";
+    savepoint.kind = "savepoint";
+    savepoint.positions = at;
+    world->found.restore = "savepoint:/sp";
+    world->found.savepoint = &savepoint;
+}
+
+// The folder need not be there any more.
+static void make_savepoint_obeyed(struct world *world)
+{
+    make_savepoint(world);
+    world->manifests[1].restore = "savepoint:/sp";
+    world->found.savepoint = NULL;
+}
+
+static void make_savepoint_in_empty_store(struct world *world)
+{
+    make_savepoint(world);
+    world->found.manifest_count = 0;
+    world->partitions[0].pointer_state = WEIR_POINTER_ABSENT;
+    world->partitions[1].pointer_state = WEIR_POINTER_FOREIGN;
+}
+
+static void make_savepoint_elsewhere(struct world *world)
+{
+    make_savepoint(world);
+    world->found.cluster_id = "elsewhere";
+}
+
+static void make_savepoint_with_removed_records(struct world *world)
+{
+    make_savepoint(world);
+    world->partitions[1].low_offset = 60;
+}
+
+static void make_savepoint_of_former_topic(struct world *world)
+{
+    make_savepoint(world);
+    world->partitions[1].last_record = WEIR_LAST_RECORD_DIFFERENT;
+}
+
+// A discard was written, but killed before its claim; nothing else is there.
+static void make_unclaimed_discard(struct world *world)
+{
+    make_empty(world);
+    add_manifest(world, 4, attempt_a);
+    world->manifests[0].kind = "start";
+}
+
+static void make_unclaimed_discard_broken(struct world *world)
+{
+    make_unclaimed_discard(world);
+    world->found_manifests[0].state = WEIR_MANIFEST_BROKEN;
+    world->found_manifests[0].manifest = NULL;
+}
+
 struct row {
     const char *name;
     void (*make)(struct world *world);
@@ -353,6 +420,21 @@ static const struct row rows[] = {
     {"discard", make_discard, WEIR_RECOVERY_FRESH, WEIR_REFUSAL_NONE, 9, NULL},
     {"discard, same word again", make_discard_obeyed, WEIR_RECOVERY_RESTORE, WEIR_REFUSAL_NONE, 7,
      NULL},
+    {"discard, killed before the claim", make_unclaimed_discard, WEIR_RECOVERY_RESTORE,
+     WEIR_REFUSAL_NONE, 4, NULL},
+    {"only what cannot be read", make_unclaimed_discard_broken, WEIR_RECOVERY_REFUSE,
+     WEIR_REFUSAL_POINTER_LOST, 0, "checkpoint 4"},
+    {"savepoint", make_savepoint, WEIR_RECOVERY_REWIND, WEIR_REFUSAL_NONE, 9, NULL},
+    {"savepoint, same value again", make_savepoint_obeyed, WEIR_RECOVERY_RESTORE, WEIR_REFUSAL_NONE,
+     7, NULL},
+    {"savepoint, nothing else", make_savepoint_in_empty_store, WEIR_RECOVERY_REWIND,
+     WEIR_REFUSAL_NONE, 4, NULL},
+    {"savepoint of another cluster", make_savepoint_elsewhere, WEIR_RECOVERY_REFUSE,
+     WEIR_REFUSAL_OTHER_CLUSTER, 9, "elsewhere"},
+    {"savepoint, records removed", make_savepoint_with_removed_records, WEIR_RECOVERY_REFUSE,
+     WEIR_REFUSAL_RECORDS_MISSING, 9, "10 records"},
+    {"savepoint, topic anew", make_savepoint_of_former_topic, WEIR_RECOVERY_REFUSE,
+     WEIR_REFUSAL_TOPIC_ANEW, 9, "last record"},
 };
 
 static void test_recovery_decides_by_the_table(void **state)
@@ -408,6 +490,10 @@ static void test_recovery_starts_partitions_where_they_belong(void **state)
     assert_int_equal(decisions[0].offset, 100);
     assert_int_equal(decisions[1].offset, 200);
     assert_int_equal(decisions[2].kind, WEIR_START_EARLIEST);
+    make_savepoint(&world);
+    assert_int_equal(weir_recovery_decide(&world.found, &recovery, decisions, &error), WEIR_OK);
+    assert_int_equal(decisions[0].offset, 40);
+    assert_int_equal(decisions[1].offset, 50);
     make_records_missing_allowed(&world);
     assert_int_equal(weir_recovery_decide(&world.found, &recovery, decisions, &error), WEIR_OK);
     assert_int_equal(decisions[0].offset, 110);
