@@ -233,6 +233,22 @@ static bool convert_varchar(struct weir_json_conversion *conversion,
     return true;
 }
 
+static bool convert_char(struct weir_json_conversion *conversion, const struct weir_json_slot *slot,
+                         struct weir_column *column, uint32_t row)
+{
+    struct weir_view text;
+    if (!written_text(conversion, slot, &text)) {
+        return false;
+    }
+    conversion->reason = WEIR_ROW_ERROR_CONSTRAINT;
+    if (!weir_char_fit(text, column->type.modifier, conversion->arena, &column->view[row],
+                       &conversion->error)) {
+        return false;
+    }
+    conversion->reason = WEIR_ROW_ERROR_DECODE;
+    return true;
+}
+
 // Through the type's input function, whatever the value looks like.
 static bool convert_text_form(struct weir_json_conversion *conversion,
                               const struct weir_json_slot *slot, struct weir_column *column,
@@ -243,15 +259,20 @@ static bool convert_text_form(struct weir_json_conversion *conversion,
            weir_text_parse(column, row, text, conversion->arena, &conversion->error);
 }
 
+// The whole value as received; strings with their quotes.
+static struct weir_view json_text(const struct weir_json_slot *slot)
+{
+    bool is_string = slot->kind == WEIR_JSON_STRING;
+    return (struct weir_view){.data = slot->data - is_string,
+                              .size_bytes = slot->size_bytes + 2u * is_string};
+}
+
 static bool convert_jsonb(struct weir_json_conversion *conversion,
                           const struct weir_json_slot *slot, struct weir_column *column,
                           uint32_t row)
 {
-    struct weir_view json = {.data = slot->data, .size_bytes = slot->size_bytes};
-    if (slot->kind == WEIR_JSON_STRING) { // with its quotes
-        json = (struct weir_view){.data = slot->data - 1, .size_bytes = slot->size_bytes + 2};
-    }
-    return weir_jsonb_parse(json, conversion->arena, &column->view[row], &conversion->error);
+    return weir_jsonb_parse(json_text(slot), conversion->arena, &column->view[row],
+                            &conversion->error);
 }
 
 static bool convert_boolean(struct weir_json_conversion *conversion,
@@ -295,9 +316,10 @@ static bool convert_composite(struct weir_json_conversion *conversion,
     return true;
 }
 
-static bool convert_value(struct weir_json_conversion *conversion,
-                          const struct weir_json_target *target, const struct weir_json_slot *slot,
-                          struct weir_column *column, uint32_t row)
+bool weir_json_convert_value(struct weir_json_conversion *conversion,
+                             const struct weir_json_target *target,
+                             const struct weir_json_slot *slot, struct weir_column *column,
+                             uint32_t row)
 {
     bool is_plain_integer = slot->kind == WEIR_JSON_NUMBER && slot->is_plain;
     switch (column->type.kind) {
@@ -331,14 +353,26 @@ static bool convert_value(struct weir_json_conversion *conversion,
         return written_text(conversion, slot, &column->view[row]);
     case WEIR_TYPE_VARCHAR:
         return convert_varchar(conversion, slot, column, row);
+    case WEIR_TYPE_CHAR:
+        return convert_char(conversion, slot, column, row);
     case WEIR_TYPE_BYTEA:
     case WEIR_TYPE_DATE:
+    case WEIR_TYPE_TIME:
+    case WEIR_TYPE_INTERVAL:
+    case WEIR_TYPE_UUID:
         return convert_text_form(conversion, slot, column, row);
     case WEIR_TYPE_TIMESTAMP:
     case WEIR_TYPE_TIMESTAMPTZ:
         return convert_timestamp(conversion, slot, column, row);
     case WEIR_TYPE_JSONB:
         return convert_jsonb(conversion, slot, column, row);
+    case WEIR_TYPE_JSON:
+        column->view[row] = json_text(slot);
+        return true;
+    case WEIR_TYPE_ARRAY:
+        return slot->kind == WEIR_JSON_STRING
+                   ? convert_text_form(conversion, slot, column, row)
+                   : weir_json_convert_array(conversion, slot, column, row);
     case WEIR_TYPE_COMPOSITE:
         return convert_composite(conversion, target, slot, column, row);
     }
@@ -355,7 +389,7 @@ bool weir_json_convert(struct weir_json_conversion *conversion,
         set_null(target, column, row);
         return true;
     }
-    if (__builtin_expect(!convert_value(conversion, target, slot, column, row), 0)) {
+    if (__builtin_expect(!weir_json_convert_value(conversion, target, slot, column, row), 0)) {
         if (conversion->failed == NULL) {
             conversion->failed = target;
         }

@@ -34,6 +34,18 @@ bool weir_json_convert(struct weir_json_conversion *conversion,
                        const struct weir_json_target *target, struct weir_column *column,
                        uint32_t row);
 
+// The same for a value whose slot is at hand and that is not null. target: NULL unless the column
+// is a composite. Does not mark the row.
+bool weir_json_convert_value(struct weir_json_conversion *conversion,
+                             const struct weir_json_target *target,
+                             const struct weir_json_slot *slot, struct weir_column *column,
+                             uint32_t row);
+
+// In json_array.c: a JSON array for an array column.
+bool weir_json_convert_array(struct weir_json_conversion *conversion,
+                             const struct weir_json_slot *slot, struct weir_column *column,
+                             uint32_t row);
+
 // Takes back what a conversion that failed has left in column[row].
 void weir_json_clear(const struct weir_json_target *target, struct weir_column *column,
                      uint32_t row);

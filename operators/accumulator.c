@@ -55,15 +55,19 @@ static enum weir_accumulator_kind kind_of(const struct weir_aggregate *aggregate
     case WEIR_LAYOUT_U8:
     case WEIR_LAYOUT_VIEW:
     case WEIR_LAYOUT_COMPOSITE:
+    case WEIR_LAYOUT_INTERVAL:
+    case WEIR_LAYOUT_UUID:
         break;
     }
     WEIR_ASSERT(!"weir_aggregate_resolve has refused it");
 }
 
+// In a slot's eight bytes.
 static bool is_of_fixed_size(const struct weir_type *type)
 {
     enum weir_layout layout = weir_type_layout(type->kind);
-    return layout != WEIR_LAYOUT_NUMERIC && layout != WEIR_LAYOUT_VIEW;
+    return layout != WEIR_LAYOUT_NUMERIC && layout != WEIR_LAYOUT_VIEW &&
+           weir_layout_bytes(layout) <= sizeof(uint64_t);
 }
 
 void weir_accumulator_init(struct weir_accumulator *accumulator,

@@ -5,7 +5,7 @@
 
 #include "runtime/types/compare.h"
 
-// Tail: a text's bytes, or a large numeric's.
+// Tail: a text's bytes, those of a value of fixed size with more than 8, or a large numeric's.
 struct extreme_slot {
     uint64_t bits; // of a value of fixed size; a small numeric
     uint32_t tail_bytes;
@@ -23,6 +23,8 @@ struct single {
         uint64_t bits;
         struct weir_numeric numeric;
         struct weir_view view;
+        struct weir_interval interval;
+        struct weir_uuid uuid;
     };
 };
 
@@ -42,7 +44,8 @@ static void load_single(const struct weir_accumulator *accumulator, const struct
                         struct weir_view tail, struct single *single, struct weir_arena *arena)
 {
     single->column = (struct weir_column){.type = accumulator->arg_type, .data = &single->bits};
-    switch (weir_type_layout(accumulator->arg_type.kind)) {
+    enum weir_layout layout = weir_type_layout(accumulator->arg_type.kind);
+    switch (layout) {
     case WEIR_LAYOUT_NUMERIC:
         single->numeric =
             weir_numeric_slot_value((int64_t)slot->bits, slot->scale, slot->kind, tail, arena);
@@ -57,6 +60,11 @@ static void load_single(const struct weir_accumulator *accumulator, const struct
     case WEIR_LAYOUT_F32:
     case WEIR_LAYOUT_F64:
         single->bits = slot->bits; // the value's bytes come first
+        break;
+    case WEIR_LAYOUT_INTERVAL:
+    case WEIR_LAYOUT_UUID:
+        WEIR_ASSERT(tail.size_bytes == weir_layout_bytes(layout));
+        memcpy(&single->bits, tail.data, tail.size_bytes);
         break;
     case WEIR_LAYOUT_COMPOSITE:
         WEIR_ASSERT(!"composites have no min");
@@ -78,6 +86,9 @@ void weir_accumulator_set_extreme(const struct weir_accumulator *accumulator, ch
         kept = weir_numeric_slot_big_bytes(value, arena);
     } else if (arg != NULL && layout == WEIR_LAYOUT_VIEW) {
         kept = arg->view[row];
+    } else if (arg != NULL && weir_layout_bytes(layout) > sizeof slot.bits) {
+        kept.size_bytes = weir_layout_bytes(layout);
+        kept.data = (const char *)arg->data + row * kept.size_bytes;
     } else if (arg != NULL) {
         size_t value_bytes = weir_layout_bytes(layout);
         memcpy(&slot.bits, (const char *)arg->data + row * value_bytes, value_bytes);

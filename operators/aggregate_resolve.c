@@ -46,6 +46,12 @@ static bool sum_type(enum weir_type_kind kind, enum weir_type_kind *result)
     case WEIR_TYPE_TIMESTAMPTZ:
     case WEIR_TYPE_JSONB:
     case WEIR_TYPE_COMPOSITE:
+    case WEIR_TYPE_CHAR:
+    case WEIR_TYPE_TIME:
+    case WEIR_TYPE_INTERVAL:
+    case WEIR_TYPE_UUID:
+    case WEIR_TYPE_JSON:
+    case WEIR_TYPE_ARRAY:
         break;
     }
     return false;
@@ -74,6 +80,9 @@ static bool extreme_type(enum weir_type_kind kind, enum weir_type_kind *result)
     case WEIR_TYPE_DATE:
     case WEIR_TYPE_TIMESTAMP:
     case WEIR_TYPE_TIMESTAMPTZ:
+    case WEIR_TYPE_CHAR:
+    case WEIR_TYPE_TIME:
+    case WEIR_TYPE_INTERVAL:
         *result = kind;
         return true;
     case WEIR_TYPE_VARCHAR:
@@ -83,6 +92,9 @@ static bool extreme_type(enum weir_type_kind kind, enum weir_type_kind *result)
     case WEIR_TYPE_BYTEA:
     case WEIR_TYPE_JSONB:
     case WEIR_TYPE_COMPOSITE:
+    case WEIR_TYPE_UUID:
+    case WEIR_TYPE_JSON:
+    case WEIR_TYPE_ARRAY: // in PostgreSQL they have
         break;
     }
     return false;

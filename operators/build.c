@@ -272,6 +272,11 @@ static bool find_type_name(const char *name, struct weir_type *type)
         {"timestamp", WEIR_TYPE_TIMESTAMP},
         {"timestamptz", WEIR_TYPE_TIMESTAMPTZ},
         {"jsonb", WEIR_TYPE_JSONB},
+        {"json", WEIR_TYPE_JSON},
+        {"bpchar", WEIR_TYPE_CHAR},
+        {"interval", WEIR_TYPE_INTERVAL},
+        {"time", WEIR_TYPE_TIME},
+        {"uuid", WEIR_TYPE_UUID},
     };
     for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++) {
         if (strcmp(NAMES[i].name, name) == 0) {

@@ -7,10 +7,7 @@
 #include "runtime/types/text_io.h"
 
 static const struct weir_cast_table *const TABLES[] = {
-    &weir_casts_number,
-    &weir_casts_time,
-    &weir_casts_json,
-    &weir_casts_text,
+    &weir_casts_number, &weir_casts_time, &weir_casts_interval, &weir_casts_json, &weir_casts_text,
 };
 
 const struct weir_cast *weir_cast_find(enum weir_arg from, enum weir_arg to,
@@ -50,11 +47,13 @@ char weir_arg_category(enum weir_arg arg)
         return 'N';
     case WEIR_ARG_TEXT:
     case WEIR_ARG_VARCHAR:
+    case WEIR_ARG_CHAR:
         return 'S';
     case WEIR_ARG_BYTEA:
     case WEIR_ARG_JSONB:
     case WEIR_ARG_JSON:
     case WEIR_ARG_MACADDR:
+    case WEIR_ARG_UUID:
         return 'U';
     case WEIR_ARG_DATE:
     case WEIR_ARG_TIMESTAMP:
@@ -66,11 +65,11 @@ char weir_arg_category(enum weir_arg arg)
         return 'C';
     case WEIR_ARG_ANY:
     case WEIR_ARG_ANYNONARRAY:
-    case WEIR_ARG_ANYARRAY:
         return 'P';
     case WEIR_ARG_INTERVAL:
         return 'T';
     case WEIR_ARG_TEXT_ARRAY:
+    case WEIR_ARG_ARRAY:
         return 'A';
     case WEIR_ARG_RANGE:
         return 'R';
@@ -129,6 +128,9 @@ static struct weir_expr *apply_modifier(struct weir_arena *arena, struct weir_ex
     if (type->kind == WEIR_TYPE_VARCHAR) {
         function = context == WEIR_CAST_EXPLICIT ? &weir_varchar_explicit_function
                                                  : &weir_varchar_assignment_function;
+    } else if (type->kind == WEIR_TYPE_CHAR) {
+        function = context == WEIR_CAST_EXPLICIT ? &weir_char_explicit_function
+                                                 : &weir_char_assignment_function;
     }
     struct weir_expr *call = weir_expr_call_of(arena, function, type, 1, &expr);
     call->is_assignment = context == WEIR_CAST_ASSIGNMENT;
@@ -140,7 +142,8 @@ static struct weir_expr *apply_modifier(struct weir_arena *arena, struct weir_ex
 
 static bool is_same_kind(const struct weir_type *a, const struct weir_type *b)
 {
-    return a->kind == b->kind && (a->kind != WEIR_TYPE_COMPOSITE || weir_type_equal(a, b));
+    bool is_plain = a->kind != WEIR_TYPE_COMPOSITE && a->kind != WEIR_TYPE_ARRAY;
+    return a->kind == b->kind && (is_plain || weir_type_equal(a, b));
 }
 
 static enum weir_status refuse_cast(const struct weir_expr *expr, const struct weir_type *type,
@@ -151,6 +154,7 @@ static enum weir_status refuse_cast(const struct weir_expr *expr, const struct w
     weir_expr_type_name(expr, from);
     weir_kind_name(type, to);
     if (context != WEIR_CAST_EXPLICIT && expr->type.kind != WEIR_TYPE_COMPOSITE &&
+        expr->type.kind != type->kind &&
         weir_cast_find((enum weir_arg)expr->type.kind, (enum weir_arg)type->kind,
                        WEIR_CAST_EXPLICIT) != NULL) {
         return weir_expr_refuse(error, "type %s is not cast to %s on its own: write CAST(… AS %s)",
@@ -164,14 +168,15 @@ enum weir_status weir_expr_cast(struct weir_arena *arena, struct weir_expr *expr
                                 struct weir_expr **cast, struct weir_error *error)
 {
     if (type->modifier != -1 && type->kind != WEIR_TYPE_NUMERIC &&
-        type->kind != WEIR_TYPE_VARCHAR) {
+        type->kind != WEIR_TYPE_VARCHAR && type->kind != WEIR_TYPE_CHAR) {
         char name[WEIR_TYPE_NAME_BYTES];
         return weir_expr_refuse(error, "type modifier is not supported for type \"%s\"",
                                 weir_kind_name(type, name));
     }
     if (expr->is_unknown) {
         struct weir_type read_as = *type;
-        if (type->kind == WEIR_TYPE_VARCHAR && context == WEIR_CAST_EXPLICIT) {
+        bool is_of_length = type->kind == WEIR_TYPE_VARCHAR || type->kind == WEIR_TYPE_CHAR;
+        if (is_of_length && context == WEIR_CAST_EXPLICIT) {
             read_as.modifier = -1; // cut, not refused
         }
         if (read_literal(arena, expr, &read_as, cast, error) != WEIR_OK) {

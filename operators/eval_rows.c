@@ -97,6 +97,12 @@ void weir_eval_copy_rows(struct weir_column *out, const struct weir_vector *in,
     case WEIR_LAYOUT_VIEW:
         COPY_EACH(struct weir_view);
         break;
+    case WEIR_LAYOUT_INTERVAL:
+        COPY_EACH(struct weir_interval);
+        break;
+    case WEIR_LAYOUT_UUID:
+        COPY_EACH(struct weir_uuid);
+        break;
     case WEIR_LAYOUT_COMPOSITE:
         for (uint32_t i = 0; i < out->type.composite->field_count; i++) {
             struct weir_vector child = {.column = in->column.children[i], .row_mask = in->row_mask};

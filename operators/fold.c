@@ -50,6 +50,8 @@ static void copy_constant(struct weir_column *column, struct weir_arena *arena)
     case WEIR_LAYOUT_I64:
     case WEIR_LAYOUT_F32:
     case WEIR_LAYOUT_F64:
+    case WEIR_LAYOUT_INTERVAL:
+    case WEIR_LAYOUT_UUID:
         break;
     }
 }

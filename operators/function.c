@@ -5,10 +5,10 @@
 #include <ctype.h>
 
 static const struct weir_function_table *const TABLES[] = {
-    &weir_functions_integer, &weir_functions_float, &weir_functions_numeric,
-    &weir_functions_compare, &weir_functions_text,  &weir_functions_text_form,
-    &weir_functions_like,    &weir_functions_time,  &weir_functions_json,
-    &weir_functions_record,
+    &weir_functions_integer, &weir_functions_float,  &weir_functions_numeric,
+    &weir_functions_compare, &weir_functions_text,   &weir_functions_text_form,
+    &weir_functions_like,    &weir_functions_time,   &weir_functions_interval,
+    &weir_functions_json,    &weir_functions_record,
 };
 
 void weir_function_each(bool (*visit)(const struct weir_function *function, void *context),
@@ -63,6 +63,12 @@ const char *weir_arg_name(enum weir_arg arg)
         return "jsonb";
     case WEIR_ARG_COMPOSITE:
         return "record";
+    case WEIR_ARG_CHAR:
+        return "character";
+    case WEIR_ARG_UUID:
+        return "uuid";
+    case WEIR_ARG_ARRAY:
+        return "anyarray";
     case WEIR_ARG_ANY:
         return "any";
     case WEIR_ARG_ANYNONARRAY:
@@ -75,8 +81,6 @@ const char *weir_arg_name(enum weir_arg arg)
         return "time with time zone";
     case WEIR_ARG_TEXT_ARRAY:
         return "text[]";
-    case WEIR_ARG_ANYARRAY:
-        return "anyarray";
     case WEIR_ARG_RANGE:
         return "anyrange";
     case WEIR_ARG_MONEY:

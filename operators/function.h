@@ -28,16 +28,18 @@ enum weir_arg {
     WEIR_ARG_TIMESTAMPTZ = WEIR_TYPE_TIMESTAMPTZ,
     WEIR_ARG_JSONB = WEIR_TYPE_JSONB,
     WEIR_ARG_COMPOSITE = WEIR_TYPE_COMPOSITE,
-    WEIR_ARG_ANY = 64,    // taken in the text form of its output function (concat)
-    WEIR_ARG_ANYNONARRAY, // taken as CAST(… AS text) (the other side of ||)
-    WEIR_ARG_INTERVAL,    // not here yet, from here on
-    WEIR_ARG_TIME,
-    WEIR_ARG_TIMETZ,
+    WEIR_ARG_CHAR = WEIR_TYPE_CHAR,
+    WEIR_ARG_TIME = WEIR_TYPE_TIME,
+    WEIR_ARG_INTERVAL = WEIR_TYPE_INTERVAL,
+    WEIR_ARG_UUID = WEIR_TYPE_UUID,
+    WEIR_ARG_JSON = WEIR_TYPE_JSON,
+    WEIR_ARG_ARRAY = WEIR_TYPE_ARRAY, // any; of one element type where there are several
+    WEIR_ARG_ANY = 64,                // taken in the text form of its output function (concat)
+    WEIR_ARG_ANYNONARRAY,             // taken as CAST(… AS text) (the other side of ||)
+    WEIR_ARG_TIMETZ,                  // not here yet, from here on
     WEIR_ARG_TEXT_ARRAY,
-    WEIR_ARG_ANYARRAY,
     WEIR_ARG_RANGE,
     WEIR_ARG_MONEY,
-    WEIR_ARG_JSON,
     WEIR_ARG_INET,
     WEIR_ARG_MACADDR,
     WEIR_ARG_BIT,
@@ -87,6 +89,7 @@ extern const struct weir_function_table weir_functions_text;
 extern const struct weir_function_table weir_functions_text_form;
 extern const struct weir_function_table weir_functions_like;
 extern const struct weir_function_table weir_functions_time;
+extern const struct weir_function_table weir_functions_interval;
 extern const struct weir_function_table weir_functions_json;
 extern const struct weir_function_table weir_functions_record;
 
@@ -123,6 +126,7 @@ struct weir_cast_table {
 
 extern const struct weir_cast_table weir_casts_number;
 extern const struct weir_cast_table weir_casts_time;
+extern const struct weir_cast_table weir_casts_interval;
 extern const struct weir_cast_table weir_casts_json;
 extern const struct weir_cast_table weir_casts_text; // from and to text, by input and output
 
@@ -130,6 +134,8 @@ extern const struct weir_cast_table weir_casts_text; // from and to text, by inp
 extern const struct weir_function weir_numeric_modifier_function;   // rounds, checks
 extern const struct weir_function weir_varchar_assignment_function; // refuses what is too long
 extern const struct weir_function weir_varchar_explicit_function;   // cuts
+extern const struct weir_function weir_char_assignment_function;    // the same, and pads
+extern const struct weir_function weir_char_explicit_function;
 // The output function of any type as text (boolean: t, f).
 extern const struct weir_function weir_text_output_function;
 

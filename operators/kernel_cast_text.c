@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Casts from and to text, through the types' input and output functions (runtime/types/text_io.h),
-// and the length of varchar(n). Thread: the task's.
+// and the lengths of varchar(n) and char(n). Thread: the task's.
 #include "operators/function.h"
 
 #include "runtime/types/text_io.h"
@@ -56,7 +56,8 @@ static void kernel_input(struct weir_kernel *kernel)
     WEIR_KERNEL_EACH(kernel, row, input_row(kernel, row, parse));
 }
 
-// --- varchar(n) ------------------------------------------------------------------------------
+// --- varchar(n), char(n)
+// ------------------------------------------------------------------------------
 
 static struct weir_view fit(struct weir_kernel *kernel, uint32_t row, struct weir_view text)
 {
@@ -77,14 +78,45 @@ static struct weir_view cut(struct weir_kernel *kernel, uint32_t row, struct wei
 WEIR_KERNEL_1(kernel_fit, struct weir_view, struct weir_view, fit)
 WEIR_KERNEL_1(kernel_cut, struct weir_view, struct weir_view, cut)
 
-#define VARCHAR_LENGTH(the_kernel)                                                                 \
+static struct weir_view fit_char(struct weir_kernel *kernel, uint32_t row, struct weir_view text)
+{
+    struct weir_view out = text;
+    struct weir_value_error error;
+    if (!weir_char_fit(text, kernel->type->modifier, kernel->arena, &out, &error)) {
+        weir_kernel_fail_value(kernel, row, &error);
+    }
+    return out;
+}
+
+static struct weir_view cut_char(struct weir_kernel *kernel, uint32_t row, struct weir_view text)
+{
+    (void)row;
+    return weir_char_cut(text, kernel->type->modifier, kernel->arena);
+}
+
+static struct weir_view char_to_text(struct weir_kernel *kernel, uint32_t row,
+                                     struct weir_view text)
+{
+    (void)kernel;
+    (void)row;
+    return weir_char_trim(text);
+}
+
+WEIR_KERNEL_1(kernel_fit_char, struct weir_view, struct weir_view, fit_char)
+WEIR_KERNEL_1(kernel_cut_char, struct weir_view, struct weir_view, cut_char)
+WEIR_KERNEL_1(kernel_char_to_text, struct weir_view, struct weir_view, char_to_text)
+
+#define LENGTH(the_name, type, the_kernel)                                                         \
     {                                                                                              \
-        .name = "varchar", .arg_count = 1, .args = {WEIR_ARG_VARCHAR}, .result = WEIR_ARG_VARCHAR, \
+        .name = the_name, .arg_count = 1, .args = {WEIR_ARG_##type}, .result = WEIR_ARG_##type,    \
         .flags = WEIR_FUNCTION_CAST, .kernel = the_kernel                                          \
     }
 
-const struct weir_function weir_varchar_assignment_function = VARCHAR_LENGTH(kernel_fit);
-const struct weir_function weir_varchar_explicit_function = VARCHAR_LENGTH(kernel_cut);
+const struct weir_function weir_varchar_assignment_function =
+    LENGTH("varchar", VARCHAR, kernel_fit);
+const struct weir_function weir_varchar_explicit_function = LENGTH("varchar", VARCHAR, kernel_cut);
+const struct weir_function weir_char_assignment_function = LENGTH("bpchar", CHAR, kernel_fit_char);
+const struct weir_function weir_char_explicit_function = LENGTH("bpchar", CHAR, kernel_cut_char);
 
 // --- table -----------------------------------------------------------------------------------
 
@@ -101,11 +133,18 @@ const struct weir_function weir_varchar_explicit_function = VARCHAR_LENGTH(kerne
     }
 #define BOTH_WAYS(type)                                                                            \
     CAST(type, TEXT, ASSIGNMENT, kernel_output), CAST(type, VARCHAR, ASSIGNMENT, kernel_output),   \
-        CAST(TEXT, type, EXPLICIT, kernel_input), CAST(VARCHAR, type, EXPLICIT, kernel_input)
+        CAST(type, CHAR, ASSIGNMENT, kernel_output), CAST(TEXT, type, EXPLICIT, kernel_input),     \
+        CAST(VARCHAR, type, EXPLICIT, kernel_input), CAST(CHAR, type, EXPLICIT, kernel_input)
 
 static const struct weir_cast CASTS[] = {
     CAST(TEXT, VARCHAR, IMPLICIT, NULL),
     CAST(VARCHAR, TEXT, IMPLICIT, NULL),
+    CAST(TEXT, CHAR, IMPLICIT, NULL),
+    CAST(VARCHAR, CHAR, IMPLICIT, NULL),
+    CAST(CHAR, TEXT, IMPLICIT, kernel_char_to_text),
+    CAST(CHAR, VARCHAR, IMPLICIT, kernel_char_to_text),
+    CAST(BOOLEAN, CHAR, ASSIGNMENT, kernel_bool_to_text),
+    CAST(CHAR, BOOLEAN, EXPLICIT, kernel_input),
     CAST(BOOLEAN, TEXT, ASSIGNMENT, kernel_bool_to_text),
     CAST(BOOLEAN, VARCHAR, ASSIGNMENT, kernel_bool_to_text),
     CAST(TEXT, BOOLEAN, EXPLICIT, kernel_input),
@@ -122,6 +161,11 @@ static const struct weir_cast CASTS[] = {
     BOTH_WAYS(TIMESTAMPTZ),
     BOTH_WAYS(JSONB),
     BOTH_WAYS(COMPOSITE),
+    BOTH_WAYS(TIME),
+    BOTH_WAYS(INTERVAL),
+    BOTH_WAYS(UUID),
+    BOTH_WAYS(JSON),
+    BOTH_WAYS(ARRAY),
 };
 
 const struct weir_cast_table weir_casts_text = {.casts = CASTS,

@@ -5,7 +5,9 @@
 
 #include "runtime/types/compare.h"
 #include "runtime/types/datetime.h"
+#include "runtime/types/interval.h"
 #include "runtime/types/jsonb.h"
+#include "runtime/types/text_io.h"
 
 #include <math.h>
 
@@ -73,6 +75,16 @@ static inline int order_time_date(int64_t us, int32_t days)
     return weir_compare_i64(us, saturated_us(days));
 }
 
+static inline int order_char(struct weir_view a, struct weir_view b)
+{
+    return weir_compare_view(weir_char_trim(a), weir_char_trim(b));
+}
+
+static inline int order_uuid(struct weir_uuid a, struct weir_uuid b)
+{
+    return memcmp(&a, &b, sizeof a);
+}
+
 DEFINE_NATIVE(u8, uint8_t)
 DEFINE_NATIVE(i16, int16_t)
 DEFINE_NATIVE(i32, int32_t)
@@ -80,6 +92,9 @@ DEFINE_NATIVE(i64, int64_t)
 DEFINE_FLOAT(f32, float)
 DEFINE_FLOAT(f64, double)
 DEFINE_ORDERED(numeric, struct weir_numeric, struct weir_numeric, weir_numeric_compare)
+DEFINE_ORDERED(char, struct weir_view, struct weir_view, order_char)
+DEFINE_ORDERED(interval, struct weir_interval, struct weir_interval, weir_interval_compare)
+DEFINE_ORDERED(uuid, struct weir_uuid, struct weir_uuid, order_uuid)
 DEFINE_ORDERED(jsonb, struct weir_view, struct weir_view, weir_jsonb_compare)
 DEFINE_ORDERED(date_time, int32_t, int64_t, order_date_time)
 DEFINE_ORDERED(time_date, int64_t, int32_t, order_time_date)
@@ -143,8 +158,10 @@ static const struct weir_function FUNCTIONS[] = {
     SIX(DATE, TIMESTAMPTZ, 0, WEIR_FUNCTION_TOTAL, date_time),
     SIX(TIMESTAMP, DATE, 0, WEIR_FUNCTION_TOTAL, time_date),
     SIX(TIMESTAMPTZ, DATE, 0, WEIR_FUNCTION_TOTAL, time_date),
-    ABSENT(INTERVAL),
-    ABSENT(TIME),
+    FIXED(TIME, i64),
+    FIXED(INTERVAL, interval),
+    FIXED(UUID, uuid),
+    POINTED(CHAR, char),
     ABSENT(TIMETZ),
 };
 

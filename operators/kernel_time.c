@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Dates and timestamps: + -, extract, date_part, date_trunc, to_timestamp, make_date, casts among
-// them. The time zone is UTC. What needs an interval is refused by name. Thread: the task's.
+// them. The time zone is UTC. Intervals and times: kernel_interval.c. Thread: the task's.
 #include "operators/node.h"
+#include "operators/time_field.h"
 
 #include "runtime/types/datetime.h"
 
@@ -131,76 +132,36 @@ static bool is_clock_field(enum weir_time_field field)
            field == WEIR_FIELD_SECOND || field == WEIR_FIELD_MINUTE || field == WEIR_FIELD_HOUR;
 }
 
-static bool refuse_field(struct weir_value_error *error, struct weir_view name, const char *why,
-                         enum weir_arg arg)
-{
-    char lower[64];
-    uint32_t size = 0;
-    for (; size < sizeof lower - 1 && size < name.size_bytes; size++) {
-        char c = name.data[size];
-        lower[size] = c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-    }
-    lower[size] = '\0';
-    return weir_value_error_set(error, "unit \"%s\" not %s for type %s", lower, why,
-                                weir_arg_name(arg));
-}
-
 // The field to extract from a value of that type.
 static bool read_field(struct weir_view name, enum weir_arg arg, enum weir_time_field *field,
                        struct weir_value_error *error)
 {
     if (!weir_time_field_parse(name, field)) {
-        return refuse_field(error, name, "recognized", arg);
+        return weir_time_field_refuse(error, name, "recognized", arg);
     }
     bool is_refused = is_zone_field(*field) && arg != WEIR_ARG_TIMESTAMPTZ;
     if (arg == WEIR_ARG_DATE) {
         is_refused = is_refused || is_clock_field(*field);
     }
-    return !is_refused || refuse_field(error, name, "supported", arg);
+    return !is_refused || weir_time_field_refuse(error, name, "supported", arg);
 }
 
 static bool read_unit(struct weir_view name, enum weir_arg arg, enum weir_time_field *field,
                       struct weir_value_error *error)
 {
     if (!weir_time_field_parse(name, field)) {
-        return refuse_field(error, name, "recognized", arg);
+        return weir_time_field_refuse(error, name, "recognized", arg);
     }
     const char *why = is_zone_field(*field) ? "supported" : "recognized";
-    return weir_time_field_truncates(*field) || refuse_field(error, name, why, arg);
+    return weir_time_field_truncates(*field) || weir_time_field_refuse(error, name, why, arg);
 }
 
-typedef bool (*read_fn)(struct weir_view name, enum weir_arg arg, enum weir_time_field *field,
-                        struct weir_value_error *error);
-
-// The field of a row, read once when it is a constant. false: the row failed.
-struct field_reader {
-    read_fn read;
-    enum weir_arg arg;
-    bool is_read;
-    enum weir_time_field field;
-};
-
-static bool field_of(struct field_reader *reader, struct weir_kernel *kernel, uint32_t row)
-{
-    if (reader->is_read) {
-        return true;
-    }
-    struct weir_value_error error;
-    const struct weir_vector *names = &kernel->args[0];
-    if (!reader->read(names->column.view[row & names->row_mask], reader->arg, &reader->field,
-                      &error)) {
-        weir_kernel_fail_value(kernel, row, &error);
-        return false;
-    }
-    reader->is_read = weir_vector_is_constant(names);
-    return true;
-}
-
-static void extract_date_row(struct weir_kernel *kernel, uint32_t row, struct field_reader *reader)
+static void extract_date_row(struct weir_kernel *kernel, uint32_t row,
+                             struct weir_field_reader *reader)
 {
     const struct weir_vector *dates = &kernel->args[1];
     bool is_null = false;
-    if (field_of(reader, kernel, row)) {
+    if (weir_field_of(reader, kernel, row)) {
         kernel->out->numeric[row] = weir_date_extract(
             reader->field, dates->column.i32[row & dates->row_mask], &is_null, kernel->arena);
     }
@@ -209,11 +170,12 @@ static void extract_date_row(struct weir_kernel *kernel, uint32_t row, struct fi
     }
 }
 
-static void extract_time_row(struct weir_kernel *kernel, uint32_t row, struct field_reader *reader)
+static void extract_time_row(struct weir_kernel *kernel, uint32_t row,
+                             struct weir_field_reader *reader)
 {
     const struct weir_vector *times = &kernel->args[1];
     bool is_null = false;
-    if (field_of(reader, kernel, row)) {
+    if (weir_field_of(reader, kernel, row)) {
         kernel->out->numeric[row] = weir_timestamp_extract(
             reader->field, times->column.i64[row & times->row_mask], &is_null, kernel->arena);
     }
@@ -224,11 +186,11 @@ static void extract_time_row(struct weir_kernel *kernel, uint32_t row, struct fi
 
 // date_part gives doubles; of a date it knows the clock's fields too, by way of a timestamp.
 static void part_row(struct weir_kernel *kernel, uint32_t row, int64_t us,
-                     struct field_reader *reader)
+                     struct weir_field_reader *reader)
 {
     bool is_null = false;
     double value = 0;
-    if (!field_of(reader, kernel, row)) {
+    if (!weir_field_of(reader, kernel, row)) {
         return;
     }
     if (reader->field == WEIR_FIELD_EPOCH && weir_timestamp_is_finite(us)) {
@@ -247,13 +209,15 @@ static void part_row(struct weir_kernel *kernel, uint32_t row, int64_t us,
     }
 }
 
-static void part_time_row(struct weir_kernel *kernel, uint32_t row, struct field_reader *reader)
+static void part_time_row(struct weir_kernel *kernel, uint32_t row,
+                          struct weir_field_reader *reader)
 {
     const struct weir_vector *times = &kernel->args[1];
     part_row(kernel, row, times->column.i64[row & times->row_mask], reader);
 }
 
-static void part_date_row(struct weir_kernel *kernel, uint32_t row, struct field_reader *reader)
+static void part_date_row(struct weir_kernel *kernel, uint32_t row,
+                          struct weir_field_reader *reader)
 {
     const struct weir_vector *dates = &kernel->args[1];
     struct weir_value_error error;
@@ -265,40 +229,25 @@ static void part_date_row(struct weir_kernel *kernel, uint32_t row, struct field
     part_row(kernel, row, us, reader);
 }
 
-static void truncate_row(struct weir_kernel *kernel, uint32_t row, struct field_reader *reader)
+static void truncate_row(struct weir_kernel *kernel, uint32_t row, struct weir_field_reader *reader)
 {
     const struct weir_vector *times = &kernel->args[1];
     struct weir_value_error error;
-    if (field_of(reader, kernel, row) &&
+    if (weir_field_of(reader, kernel, row) &&
         !weir_timestamp_truncate(reader->field, times->column.i64[row & times->row_mask],
                                  &kernel->out->i64[row], &error)) {
         weir_kernel_fail_value(kernel, row, &error);
     }
 }
 
-#define DEFINE_FIELD_KERNEL(name, row_function, read_function, type)                               \
-    static void name(struct weir_kernel *kernel)                                                   \
-    {                                                                                              \
-        struct field_reader reader = {.read = read_function, .arg = WEIR_ARG_##type};              \
-        WEIR_KERNEL_EACH(kernel, row, row_function(kernel, row, &reader));                         \
-    }
-
-DEFINE_FIELD_KERNEL(kernel_extract_date, extract_date_row, read_field, DATE)
-DEFINE_FIELD_KERNEL(kernel_extract_timestamp, extract_time_row, read_field, TIMESTAMP)
-DEFINE_FIELD_KERNEL(kernel_extract_timestamptz, extract_time_row, read_field, TIMESTAMPTZ)
-DEFINE_FIELD_KERNEL(kernel_part_date, part_date_row, read_field, TIMESTAMP)
-DEFINE_FIELD_KERNEL(kernel_part_timestamp, part_time_row, read_field, TIMESTAMP)
-DEFINE_FIELD_KERNEL(kernel_part_timestamptz, part_time_row, read_field, TIMESTAMPTZ)
-DEFINE_FIELD_KERNEL(kernel_truncate_timestamp, truncate_row, read_unit, TIMESTAMP)
-DEFINE_FIELD_KERNEL(kernel_truncate_timestamptz, truncate_row, read_unit, TIMESTAMPTZ)
-
-static bool check_with(read_fn read, const struct weir_expr *name, enum weir_arg arg,
-                       struct weir_value_error *error)
-{
-    enum weir_time_field field;
-    return name->kind != WEIR_EXPR_CONSTANT || weir_expr_is_null_constant(name) ||
-           read(name->constant.view[0], arg, &field, error);
-}
+WEIR_FIELD_KERNEL(kernel_extract_date, extract_date_row, read_field, DATE)
+WEIR_FIELD_KERNEL(kernel_extract_timestamp, extract_time_row, read_field, TIMESTAMP)
+WEIR_FIELD_KERNEL(kernel_extract_timestamptz, extract_time_row, read_field, TIMESTAMPTZ)
+WEIR_FIELD_KERNEL(kernel_part_date, part_date_row, read_field, TIMESTAMP)
+WEIR_FIELD_KERNEL(kernel_part_timestamp, part_time_row, read_field, TIMESTAMP)
+WEIR_FIELD_KERNEL(kernel_part_timestamptz, part_time_row, read_field, TIMESTAMPTZ)
+WEIR_FIELD_KERNEL(kernel_truncate_timestamp, truncate_row, read_unit, TIMESTAMP)
+WEIR_FIELD_KERNEL(kernel_truncate_timestamptz, truncate_row, read_unit, TIMESTAMPTZ)
 
 static bool check_field(const struct weir_function *function, struct weir_expr *const *args,
                         struct weir_value_error *error)
@@ -307,13 +256,13 @@ static bool check_field(const struct weir_function *function, struct weir_expr *
     if (arg == WEIR_ARG_DATE && function->result == WEIR_ARG_DOUBLE) {
         arg = WEIR_ARG_TIMESTAMP;
     }
-    return check_with(read_field, args[0], arg, error);
+    return weir_field_check(read_field, args[0], arg, error);
 }
 
 static bool check_unit(const struct weir_function *function, struct weir_expr *const *args,
                        struct weir_value_error *error)
 {
-    return check_with(read_unit, args[0], (enum weir_arg)function->args[1], error);
+    return weir_field_check(read_unit, args[0], (enum weir_arg)function->args[1], error);
 }
 
 // --- AT TIME ZONE ----------------------------------------------------------------------------
@@ -410,8 +359,6 @@ const struct weir_cast_table weir_casts_time = {.casts = CASTS,
 #define DATE WEIR_ARG_DATE
 #define TS WEIR_ARG_TIMESTAMP
 #define TSTZ WEIR_ARG_TIMESTAMPTZ
-#define INTERVAL WEIR_ARG_INTERVAL
-#define TIME WEIR_ARG_TIME
 #define TIMETZ WEIR_ARG_TIMETZ
 
 static const struct weir_function FUNCTIONS[] = {
@@ -419,55 +366,28 @@ static const struct weir_function FUNCTIONS[] = {
     FUNCTION("+", DATE, kernel_plus_date, NULL, INT, DATE),
     FUNCTION("-", DATE, kernel_date_minus, NULL, DATE, INT),
     FUNCTION("-", INTEGER, kernel_days_between, NULL, DATE, DATE),
-    FUNCTION("+", TIMESTAMP, NULL, NULL, DATE, INTERVAL),
-    FUNCTION("+", TIMESTAMP, NULL, NULL, DATE, TIME),
     FUNCTION("+", TIMESTAMPTZ, NULL, NULL, DATE, TIMETZ),
-    FUNCTION("+", TIMESTAMP, NULL, NULL, TS, INTERVAL),
-    FUNCTION("+", TIMESTAMPTZ, NULL, NULL, TSTZ, INTERVAL),
-    FUNCTION("+", TIMESTAMP, NULL, NULL, INTERVAL, DATE),
-    FUNCTION("+", TIMESTAMP, NULL, NULL, TIME, DATE),
     FUNCTION("+", TIMESTAMPTZ, NULL, NULL, TIMETZ, DATE),
-    FUNCTION("+", TIMESTAMP, NULL, NULL, INTERVAL, TS),
-    FUNCTION("+", TIMESTAMPTZ, NULL, NULL, INTERVAL, TSTZ),
-    FUNCTION("+", INTERVAL, NULL, NULL, INTERVAL, INTERVAL),
-    FUNCTION("-", TIMESTAMP, NULL, NULL, DATE, INTERVAL),
-    FUNCTION("-", TIMESTAMP, NULL, NULL, TS, INTERVAL),
-    FUNCTION("-", TIMESTAMPTZ, NULL, NULL, TSTZ, INTERVAL),
-    FUNCTION("-", INTERVAL, NULL, NULL, TS, TS),
-    FUNCTION("-", INTERVAL, NULL, NULL, TSTZ, TSTZ),
-    FUNCTION("-", INTERVAL, NULL, NULL, INTERVAL, INTERVAL),
-    FUNCTION("-", INTERVAL, NULL, NULL, INTERVAL),
-    FUNCTION("*", INTERVAL, NULL, NULL, INTERVAL, WEIR_ARG_DOUBLE),
-    FUNCTION("*", INTERVAL, NULL, NULL, WEIR_ARG_DOUBLE, INTERVAL),
-    FUNCTION("/", INTERVAL, NULL, NULL, INTERVAL, WEIR_ARG_DOUBLE),
     FUNCTION("extract", NUMERIC, kernel_extract_date, check_field, TEXT, DATE),
     FUNCTION("extract", NUMERIC, kernel_extract_timestamp, check_field, TEXT, TS),
     FUNCTION("extract", NUMERIC, kernel_extract_timestamptz, check_field, TEXT, TSTZ),
-    FUNCTION("extract", NUMERIC, NULL, NULL, TEXT, INTERVAL),
-    FUNCTION("extract", NUMERIC, NULL, NULL, TEXT, TIME),
     FUNCTION("extract", NUMERIC, NULL, NULL, TEXT, TIMETZ),
     FUNCTION("date_part", DOUBLE, kernel_part_date, check_field, TEXT, DATE),
     FUNCTION("date_part", DOUBLE, kernel_part_timestamp, check_field, TEXT, TS),
     FUNCTION("date_part", DOUBLE, kernel_part_timestamptz, check_field, TEXT, TSTZ),
-    FUNCTION("date_part", DOUBLE, NULL, NULL, TEXT, INTERVAL),
-    FUNCTION("date_part", DOUBLE, NULL, NULL, TEXT, TIME),
     FUNCTION("date_part", DOUBLE, NULL, NULL, TEXT, TIMETZ),
     FUNCTION("date_trunc", TIMESTAMP, kernel_truncate_timestamp, check_unit, TEXT, TS),
     FUNCTION("date_trunc", TIMESTAMPTZ, kernel_truncate_timestamptz, check_unit, TEXT, TSTZ),
-    FUNCTION("date_trunc", INTERVAL, NULL, NULL, TEXT, INTERVAL),
     FUNCTION("date_trunc", TIMESTAMPTZ, NULL, NULL, TEXT, TSTZ, TEXT),
     FUNCTION("timezone", TIMESTAMPTZ, kernel_at_zone, check_zone, TEXT, TS),
     FUNCTION("timezone", TIMESTAMP, kernel_at_zone, check_zone, TEXT, TSTZ),
     FUNCTION("timezone", TIMETZ, NULL, NULL, TEXT, TIMETZ),
-    FUNCTION("timezone", TIMESTAMPTZ, NULL, NULL, INTERVAL, TS),
-    FUNCTION("timezone", TIMESTAMP, NULL, NULL, INTERVAL, TSTZ),
     FUNCTION("to_timestamp", TIMESTAMPTZ, kernel_to_timestamp, NULL, WEIR_ARG_DOUBLE),
     FUNCTION("to_timestamp", TIMESTAMPTZ, NULL, NULL, TEXT, TEXT),
     FUNCTION("make_date", DATE, kernel_make_date, NULL, INT, INT, INT),
     FUNCTION("isfinite", BOOLEAN, kernel_is_finite_date, NULL, DATE),
     FUNCTION("isfinite", BOOLEAN, kernel_is_finite_time, NULL, TS),
     FUNCTION("isfinite", BOOLEAN, kernel_is_finite_time, NULL, TSTZ),
-    FUNCTION("isfinite", BOOLEAN, NULL, NULL, INTERVAL),
 };
 
 const struct weir_function_table weir_functions_time = {

@@ -177,6 +177,12 @@ static void append_constant(struct weir_buffer *out, const struct weir_expr *exp
     case WEIR_TYPE_TIMESTAMPTZ:
     case WEIR_TYPE_JSONB:
     case WEIR_TYPE_COMPOSITE:
+    case WEIR_TYPE_CHAR:
+    case WEIR_TYPE_TIME:
+    case WEIR_TYPE_INTERVAL:
+    case WEIR_TYPE_UUID:
+    case WEIR_TYPE_JSON:
+    case WEIR_TYPE_ARRAY:
         break;
     }
     append_value(out, expr);

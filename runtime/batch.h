@@ -33,6 +33,8 @@ struct weir_column {
         double *f64;
         struct weir_numeric *numeric;
         struct weir_view *view;
+        struct weir_interval *interval;
+        struct weir_uuid *uuid;
     };
     struct weir_column *children; // composites: one a field; a NULL composite has NULL fields
 };
@@ -99,8 +101,8 @@ struct weir_batch {
     // The rows that count, ascending; NULL: all of them (selected_count == row_count).
     const uint16_t *selected;
     uint32_t selected_count;
-    struct weir_column *columns;       // schema->column_count of them
-    int64_t *event_time_us;            // per row, µs since 2000-01-01 UTC
+    struct weir_column *columns; // schema->column_count of them
+    int64_t *event_time_us;      // per row, µs since 2000-01-01 UTC
     // Per row, behind a watermark node: the largest event time before it in its partition
     // (INT64_MIN: none). NULL elsewhere.
     const int64_t *partition_time_us;

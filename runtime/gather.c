@@ -83,6 +83,12 @@ void weir_column_gather(const struct weir_column *from, const uint16_t *rows, ui
     case WEIR_LAYOUT_VIEW:
         gather_views(from, rows, count, to, arena);
         break;
+    case WEIR_LAYOUT_INTERVAL:
+        GATHER(interval)
+        break;
+    case WEIR_LAYOUT_UUID:
+        GATHER(uuid)
+        break;
     case WEIR_LAYOUT_COMPOSITE:
         for (uint32_t i = 0; i < from->type.composite->field_count; i++) {
             weir_column_gather(&from->children[i], rows, count, &to->children[i], arena);

@@ -2,6 +2,7 @@
 // What the name of a type means (planner.h): PostgreSQL's own types that weir has, those that it
 // does not have yet, and the composites of CREATE TYPE. Names are as the grammar gives them: it
 // turns `integer` into int4 and `timestamp with time zone` into timestamptz.
+#include "runtime/types/array.h"
 #include "sql/nearest.h"
 #include "sql/planner.h"
 
@@ -31,6 +32,11 @@ static const struct {
     {"timestamp", WEIR_TYPE_TIMESTAMP},
     {"timestamptz", WEIR_TYPE_TIMESTAMPTZ},
     {"jsonb", WEIR_TYPE_JSONB},
+    {"json", WEIR_TYPE_JSON},
+    {"bpchar", WEIR_TYPE_CHAR},
+    {"time", WEIR_TYPE_TIME},
+    {"interval", WEIR_TYPE_INTERVAL},
+    {"uuid", WEIR_TYPE_UUID},
 };
 
 // Types of PostgreSQL that are not there (yet), as people write them.
@@ -39,12 +45,7 @@ static const struct {
     const char *written;
     const char *hint;
 } missing_types[] = {
-    {"interval", "interval", NULL},
-    {"time", "time", NULL},
     {"timetz", "time with time zone", NULL},
-    {"uuid", "uuid", "text holds it as it is written"},
-    {"json", "json", "jsonb, or text for the JSON as received"},
-    {"bpchar", "character(n)", "text or varchar(n)"},
     {"char", "\"char\"", "text or varchar(n)"},
     {"name", "name", "text"},
     {"bit", "bit", NULL},
@@ -67,7 +68,8 @@ static const struct {
 // The spellings that people look for, for "did you mean".
 static const char *const type_spellings[] = {
     "boolean", "smallint", "integer", "bigint", "real", "double precision", "numeric", "decimal",
-    "text", "varchar", "bytea", "date", "timestamp", "timestamptz", "jsonb",
+    "text", "varchar", "char", "bytea", "date", "time", "timestamp", "timestamptz", "interval",
+    "uuid", "json", "jsonb",
     // and those of other systems
     "string", "datetime"};
 
@@ -115,21 +117,23 @@ static enum weir_status set_numeric_modifier(struct weir_planner *planner,
     return WEIR_OK;
 }
 
+// varchar(n) and char(n).
 static enum weir_status set_varchar_modifier(struct weir_planner *planner,
                                              const struct weir_ast_type *ast,
                                              struct weir_type *type)
 {
     int64_t length = ast->modifiers[0];
+    const char *name = type->kind == WEIR_TYPE_CHAR ? "char" : "varchar";
     if (ast->modifier_count != 1) {
         return weir_fault_add(&planner->faults, ast->offset, NULL, "invalid type modifier");
     }
     if (length < 1) {
         return weir_fault_add(&planner->faults, ast->offset, NULL,
-                              "length for type varchar must be at least 1");
+                              "length for type %s must be at least 1", name);
     }
     if (length > VARCHAR_CHARACTERS_MAX) {
         return weir_fault_add(&planner->faults, ast->offset, NULL,
-                              "length for type varchar cannot exceed %d", VARCHAR_CHARACTERS_MAX);
+                              "length for type %s cannot exceed %d", name, VARCHAR_CHARACTERS_MAX);
     }
     type->modifier = (int32_t)length;
     return WEIR_OK;
@@ -144,10 +148,11 @@ static enum weir_status set_modifier(struct weir_planner *planner, const struct 
     if (type->kind == WEIR_TYPE_NUMERIC) {
         return set_numeric_modifier(planner, ast, type);
     }
-    if (type->kind == WEIR_TYPE_VARCHAR) {
+    if (type->kind == WEIR_TYPE_VARCHAR || type->kind == WEIR_TYPE_CHAR) {
         return set_varchar_modifier(planner, ast, type);
     }
-    if (type->kind == WEIR_TYPE_TIMESTAMP || type->kind == WEIR_TYPE_TIMESTAMPTZ) {
+    if (type->kind == WEIR_TYPE_TIMESTAMP || type->kind == WEIR_TYPE_TIMESTAMPTZ ||
+        type->kind == WEIR_TYPE_TIME || type->kind == WEIR_TYPE_INTERVAL) {
         // Six digits are what there are: nothing would be rounded.
         if (ast->modifier_count == 1 && ast->modifiers[0] == 6) {
             return WEIR_OK;
@@ -161,8 +166,8 @@ static enum weir_status set_modifier(struct weir_planner *planner, const struct 
                           "type modifier is not allowed for type \"%s\"", ast->name);
 }
 
-enum weir_status weir_sql_type(struct weir_planner *planner, const struct weir_ast_type *ast,
-                               struct weir_type *type)
+static enum weir_status scalar_type(struct weir_planner *planner, const struct weir_ast_type *ast,
+                                    struct weir_type *type)
 {
     struct weir_faults *faults = &planner->faults;
     for (uint32_t i = 0; i < sizeof(missing_types) / sizeof(missing_types[0]); i++) {
@@ -173,11 +178,6 @@ enum weir_status weir_sql_type(struct weir_planner *planner, const struct weir_a
                 hint == NULL ? NULL : weir_arena_printf(planner->arena, "instead: %s", hint),
                 "not supported yet: type %s", missing_types[i].written);
         }
-    }
-    if (ast->is_array) {
-        return weir_fault_add(faults, ast->offset,
-                              "instead: jsonb, or text for the JSON as received",
-                              "not supported yet: arrays");
     }
     for (uint32_t i = 0; i < sizeof(known_types) / sizeof(known_types[0]); i++) {
         if (strcmp(ast->name, known_types[i].name) == 0) {
@@ -193,4 +193,17 @@ enum weir_status weir_sql_type(struct weir_planner *planner, const struct weir_a
         }
     }
     return unknown_type(planner, ast);
+}
+
+enum weir_status weir_sql_type(struct weir_planner *planner, const struct weir_ast_type *ast,
+                               struct weir_type *type)
+{
+    if (scalar_type(planner, ast, type) != WEIR_OK) {
+        return WEIR_ERROR;
+    }
+    if (ast->is_array) { // however many brackets: dimensions belong to values
+        struct weir_type element = *type;
+        *type = weir_array_type(&element, planner->arena);
+    }
+    return WEIR_OK;
 }

@@ -3,7 +3,10 @@
 #include "runtime/types/compare.h"
 
 #include "runtime/base/assert.h"
+#include "runtime/types/array.h"
+#include "runtime/types/interval.h"
 #include "runtime/types/jsonb.h"
+#include "runtime/types/text_io.h"
 
 static int compare_boolean(const struct weir_column *a, uint32_t row_a, const struct weir_column *b,
                            uint32_t row_b)
@@ -59,6 +62,31 @@ static int compare_jsonb(const struct weir_column *a, uint32_t row_a, const stru
     return weir_jsonb_compare(a->view[row_a], b->view[row_b]);
 }
 
+static int compare_char(const struct weir_column *a, uint32_t row_a, const struct weir_column *b,
+                        uint32_t row_b)
+{
+    return weir_compare_view(weir_char_trim(a->view[row_a]), weir_char_trim(b->view[row_b]));
+}
+
+static int compare_interval(const struct weir_column *a, uint32_t row_a,
+                            const struct weir_column *b, uint32_t row_b)
+{
+    return weir_interval_compare(a->interval[row_a], b->interval[row_b]);
+}
+
+static int compare_uuid(const struct weir_column *a, uint32_t row_a, const struct weir_column *b,
+                        uint32_t row_b)
+{
+    int order = memcmp(&a->uuid[row_a], &b->uuid[row_b], sizeof(struct weir_uuid));
+    return (order > 0) - (order < 0);
+}
+
+static int compare_array(const struct weir_column *a, uint32_t row_a, const struct weir_column *b,
+                         uint32_t row_b)
+{
+    return weir_array_compare(a->view[row_a], b->view[row_b], &a->type);
+}
+
 static int compare_composite(const struct weir_column *a, uint32_t row_a,
                              const struct weir_column *b, uint32_t row_b)
 {
@@ -86,6 +114,7 @@ weir_compare_fn weir_compare_function(enum weir_type_kind kind)
     case WEIR_TYPE_BIGINT:
     case WEIR_TYPE_TIMESTAMP:
     case WEIR_TYPE_TIMESTAMPTZ:
+    case WEIR_TYPE_TIME:
         return compare_i64;
     case WEIR_TYPE_REAL:
         return compare_real;
@@ -96,11 +125,20 @@ weir_compare_fn weir_compare_function(enum weir_type_kind kind)
     case WEIR_TYPE_TEXT:
     case WEIR_TYPE_VARCHAR:
     case WEIR_TYPE_BYTEA:
+    case WEIR_TYPE_JSON:
         return compare_view;
     case WEIR_TYPE_JSONB:
         return compare_jsonb;
     case WEIR_TYPE_COMPOSITE:
         return compare_composite;
+    case WEIR_TYPE_CHAR:
+        return compare_char;
+    case WEIR_TYPE_INTERVAL:
+        return compare_interval;
+    case WEIR_TYPE_UUID:
+        return compare_uuid;
+    case WEIR_TYPE_ARRAY:
+        return compare_array;
     }
     WEIR_ASSERT(false && "a type that does not exist");
     return NULL;

@@ -334,6 +334,6 @@ enum weir_datetime_outcome weir_datetime_read_time(struct weir_datetime_reading 
     }
     civil->hour = (int32_t)(hour < 25 ? hour : 25);
     bool is_valid = hour >= 0 && civil->minute >= 0 && civil->minute <= 59 && civil->second >= 0 &&
-                    civil->second <= 60 && is_time_in_day(civil);
+                    civil->second <= 60 && (reading->is_time_of_day || is_time_in_day(civil));
     return is_valid ? WEIR_OUTCOME_OK : WEIR_OUTCOME_RANGE;
 }

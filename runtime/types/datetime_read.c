@@ -109,11 +109,31 @@ static enum weir_datetime_outcome read_labelled(struct weir_datetime_reading *re
     return WEIR_OUTCOME_SYNTAX;
 }
 
+// A number where only a time is wanted: hhmmss, hhmm, or what would stand behind a date.
+static enum weir_datetime_outcome read_time_number(struct weir_datetime_reading *reading,
+                                                   char *text)
+{
+    const char *point = strchr(text, '.');
+    uint32_t parts = reading->parts | WEIR_PART_DATE;
+    if (point != NULL && reading->may_begin_with_date) {
+        return weir_datetime_read_date(reading, text);
+    }
+    if (point != NULL) {
+        return point - text > 2 ? weir_datetime_read_run_together(reading, text, parts)
+                                : WEIR_OUTCOME_SYNTAX;
+    }
+    return strlen(text) > 4 ? weir_datetime_read_run_together(reading, text, parts)
+                            : weir_datetime_read_number(reading, text, parts);
+}
+
 static enum weir_datetime_outcome read_number_field(struct weir_datetime_reading *reading,
                                                     char *text)
 {
     if (reading->unit != WEIR_UNIT_NONE) {
         return read_labelled(reading, text);
+    }
+    if (reading->is_time_of_day) {
+        return read_time_number(reading, text);
     }
     size_t length = strlen(text);
     const char *point = strchr(text, '.');
@@ -148,7 +168,9 @@ static enum weir_datetime_outcome read_date_field(struct weir_datetime_reading *
         return outcome;
     }
     uint32_t month_and_day = WEIR_PART_MONTH | WEIR_PART_DAY;
-    if (reading->unit == WEIR_UNIT_NONE && (reading->parts & month_and_day) != month_and_day) {
+    bool wants_date = reading->is_time_of_day ? reading->may_begin_with_date
+                                              : (reading->parts & month_and_day) != month_and_day;
+    if (reading->unit == WEIR_UNIT_NONE && wants_date) {
         return weir_datetime_read_date(reading, text);
     }
     if (!weir_is_digit(text[0]) && reading->unit == WEIR_UNIT_NONE) {
@@ -164,7 +186,8 @@ static enum weir_datetime_outcome read_date_field(struct weir_datetime_reading *
     enum weir_datetime_outcome outcome = weir_datetime_read_zone(zone, &reading->zone_s);
     if (outcome == WEIR_OUTCOME_OK) {
         *zone = '\0';
-        outcome = weir_datetime_read_run_together(reading, text, reading->parts);
+        uint32_t date = reading->is_time_of_day ? WEIR_PART_DATE : 0;
+        outcome = weir_datetime_read_run_together(reading, text, reading->parts | date);
         reading->new_parts |= WEIR_PART_ZONE;
     }
     return outcome;
@@ -196,7 +219,8 @@ static enum weir_datetime_outcome read_month_name(struct weir_datetime_reading *
 static enum weir_datetime_outcome read_unknown_word(struct weir_datetime_reading *reading,
                                                     const char *text)
 {
-    bool may_be_zone = (reading->parts & WEIR_PART_DATE) == WEIR_PART_DATE && strlen(text) >= 3;
+    uint32_t before = reading->is_time_of_day ? WEIR_PART_TIME : WEIR_PART_DATE;
+    bool may_be_zone = (reading->parts & before) == before && strlen(text) >= 3;
     return may_be_zone ? refuse_zone(reading, text) : WEIR_OUTCOME_SYNTAX;
 }
 
@@ -204,7 +228,15 @@ static enum weir_datetime_outcome read_word(struct weir_datetime_reading *readin
                                             const struct weir_datetime_field *next)
 {
     int32_t value;
-    switch (weir_datetime_word_find(text, &value)) {
+    enum weir_datetime_word word = weir_datetime_word_find(text, &value);
+    bool is_of_dates = word == WEIR_WORD_MONTH || word == WEIR_WORD_WEEKDAY ||
+                       word == WEIR_WORD_EPOCH || word == WEIR_WORD_INFINITY ||
+                       word == WEIR_WORD_MINUS_INFINITY ||
+                       (word == WEIR_WORD_CLOCK && strcmp(text, "now") != 0);
+    if (reading->is_time_of_day && is_of_dates) {
+        return WEIR_OUTCOME_SYNTAX;
+    }
+    switch (word) {
     case WEIR_WORD_IGNORED:
         return WEIR_OUTCOME_OK;
     case WEIR_WORD_MONTH:
@@ -216,7 +248,8 @@ static enum weir_datetime_outcome read_word(struct weir_datetime_reading *readin
         reading->unit = (enum weir_datetime_unit)value;
         return WEIR_OUTCOME_OK;
     case WEIR_WORD_TIME:
-        if ((reading->parts & WEIR_PART_DATE) != WEIR_PART_DATE || next == NULL ||
+        if ((!reading->is_time_of_day && (reading->parts & WEIR_PART_DATE) != WEIR_PART_DATE) ||
+            next == NULL ||
             (next->class != WEIR_DATETIME_NUMBER && next->class != WEIR_DATETIME_TIME &&
              next->class != WEIR_DATETIME_DATE)) {
             return WEIR_OUTCOME_SYNTAX;
@@ -268,7 +301,8 @@ static enum weir_datetime_outcome read_field(struct weir_datetime_reading *readi
     case WEIR_DATETIME_DATE:
         return read_date_field(reading, field->text);
     case WEIR_DATETIME_TIME:
-        if (reading->unit != WEIR_UNIT_NONE && reading->unit != WEIR_UNIT_TIME) {
+        if (!reading->is_time_of_day && reading->unit != WEIR_UNIT_NONE &&
+            reading->unit != WEIR_UNIT_TIME) {
             return WEIR_OUTCOME_SYNTAX;
         }
         reading->unit = WEIR_UNIT_NONE;
@@ -348,11 +382,9 @@ static enum weir_datetime_outcome check_whole(struct weir_datetime_reading *read
         *hour = *hour % 12 + (reading->is_pm ? 12 : 0);
     }
     // Infinity and epoch need no date; what stands beside them was checked all the same.
-    bool needs_date = reading->special == WEIR_SPECIAL_NONE;
-    if (needs_date && (reading->parts & WEIR_PART_DATE) != WEIR_PART_DATE) {
-        return WEIR_OUTCOME_SYNTAX;
-    }
-    return WEIR_OUTCOME_OK;
+    bool is_special = reading->special != WEIR_SPECIAL_NONE;
+    uint32_t needed = reading->is_time_of_day ? WEIR_PART_TIME : is_special ? 0 : WEIR_PART_DATE;
+    return (reading->parts & needed) == needed ? WEIR_OUTCOME_OK : WEIR_OUTCOME_SYNTAX;
 }
 
 static enum weir_datetime_outcome read_all(struct weir_datetime_fields *fields,
@@ -362,6 +394,10 @@ static enum weir_datetime_outcome read_all(struct weir_datetime_fields *fields,
         const struct weir_datetime_field *next =
             i + 1 < fields->count ? &fields->fields[i + 1] : NULL;
         reading->new_parts = 0;
+        reading->may_begin_with_date =
+            i == 0 && next != NULL &&
+            (fields->fields[fields->count - 1].class == WEIR_DATETIME_DATE ||
+             (next->class == WEIR_DATETIME_TIME && fields->fields[0].class == WEIR_DATETIME_DATE));
         enum weir_datetime_outcome outcome = read_field(reading, &fields->fields[i], next);
         if (outcome != WEIR_OUTCOME_OK) {
             return outcome;
@@ -407,14 +443,27 @@ static bool refuse(enum weir_datetime_outcome outcome, const struct weir_datetim
     return weir_value_error_syntax(error, type_name, text);
 }
 
-bool weir_datetime_read(struct weir_view text, const char *type_name,
-                        struct weir_datetime_reading *reading, struct weir_value_error *error)
+static bool read_text(struct weir_view text, const char *type_name,
+                      struct weir_datetime_reading *reading, struct weir_value_error *error)
 {
     struct weir_datetime_fields fields;
-    *reading = (struct weir_datetime_reading){.special = WEIR_SPECIAL_NONE};
     enum weir_datetime_outcome outcome = WEIR_OUTCOME_SYNTAX;
     if (weir_datetime_split(text, &fields)) {
         outcome = read_all(&fields, reading);
     }
     return outcome == WEIR_OUTCOME_OK || refuse(outcome, reading, type_name, text, error);
+}
+
+bool weir_datetime_read(struct weir_view text, const char *type_name,
+                        struct weir_datetime_reading *reading, struct weir_value_error *error)
+{
+    *reading = (struct weir_datetime_reading){.special = WEIR_SPECIAL_NONE};
+    return read_text(text, type_name, reading, error);
+}
+
+bool weir_datetime_read_time_of_day(struct weir_view text, struct weir_datetime_reading *reading,
+                                    struct weir_value_error *error)
+{
+    *reading = (struct weir_datetime_reading){.is_time_of_day = true};
+    return read_text(text, "time", reading, error);
 }

@@ -57,11 +57,17 @@ struct weir_datetime_reading {
     bool has_meridiem;
     bool is_pm;
     const char *zone_name; // that was refused
+    bool is_time_of_day;   // a date is no more than tolerated
+    bool may_begin_with_date;
 };
 
 // The whole text. Error: PostgreSQL's message for the type; a zone by its name.
 bool weir_datetime_read(struct weir_view text, const char *type_name,
                         struct weir_datetime_reading *reading, struct weir_value_error *error);
+
+// The same for a time of day: whatever date stands there is left out.
+bool weir_datetime_read_time_of_day(struct weir_view text, struct weir_datetime_reading *reading,
+                                    struct weir_value_error *error);
 
 // Like strtol, but for the range of int: false when beyond it. No digits: 0, and *end == text.
 bool weir_datetime_read_int(const char *text, int32_t *value, const char **end);

@@ -3,7 +3,10 @@
 #include "runtime/types/hash.h"
 
 #include "runtime/base/assert.h"
+#include "runtime/types/array.h"
+#include "runtime/types/interval.h"
 #include "runtime/types/jsonb.h"
+#include "runtime/types/text_io.h"
 
 #include <xxhash.h>
 
@@ -69,6 +72,28 @@ static uint64_t hash_jsonb(const struct weir_column *column, uint32_t row)
     return weir_jsonb_hash(column->view[row]);
 }
 
+static uint64_t hash_char(const struct weir_column *column, uint32_t row)
+{
+    struct weir_view text = weir_char_trim(column->view[row]);
+    return weir_hash_bytes(text.data, text.size_bytes);
+}
+
+static uint64_t hash_interval(const struct weir_column *column, uint32_t row)
+{
+    __int128 span = weir_interval_span(column->interval[row]);
+    return weir_hash_combine(weir_hash_i64((int64_t)(span >> 64)), (uint64_t)span);
+}
+
+static uint64_t hash_uuid(const struct weir_column *column, uint32_t row)
+{
+    return weir_hash_bytes(&column->uuid[row], sizeof(struct weir_uuid));
+}
+
+static uint64_t hash_array(const struct weir_column *column, uint32_t row)
+{
+    return weir_array_hash(column->view[row], &column->type);
+}
+
 static uint64_t hash_composite(const struct weir_column *column, uint32_t row)
 {
     uint64_t hash = WEIR_HASH_START;
@@ -91,6 +116,7 @@ weir_hash_fn weir_hash_function(enum weir_type_kind kind)
     case WEIR_TYPE_BIGINT:
     case WEIR_TYPE_TIMESTAMP:
     case WEIR_TYPE_TIMESTAMPTZ:
+    case WEIR_TYPE_TIME:
         return hash_i64;
     case WEIR_TYPE_REAL:
         return hash_real;
@@ -101,11 +127,20 @@ weir_hash_fn weir_hash_function(enum weir_type_kind kind)
     case WEIR_TYPE_TEXT:
     case WEIR_TYPE_VARCHAR:
     case WEIR_TYPE_BYTEA:
+    case WEIR_TYPE_JSON:
         return hash_view;
     case WEIR_TYPE_JSONB:
         return hash_jsonb;
     case WEIR_TYPE_COMPOSITE:
         return hash_composite;
+    case WEIR_TYPE_CHAR:
+        return hash_char;
+    case WEIR_TYPE_INTERVAL:
+        return hash_interval;
+    case WEIR_TYPE_UUID:
+        return hash_uuid;
+    case WEIR_TYPE_ARRAY:
+        return hash_array;
     }
     WEIR_ASSERT(false && "a type that does not exist");
     return NULL;

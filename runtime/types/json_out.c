@@ -4,8 +4,11 @@
 #include "runtime/types/json_out.h"
 
 #include "runtime/base/assert.h"
+#include "runtime/types/array.h"
 #include "runtime/types/datetime.h"
 #include "runtime/types/digits.h"
+#include "runtime/types/interval.h"
+#include "runtime/types/json_text.h"
 #include "runtime/types/text_io.h"
 
 #include <math.h>
@@ -212,6 +215,38 @@ static void append_jsonb(struct weir_buffer *buffer, const struct weir_column *c
     weir_buffer_append(buffer, column->view[row].data, column->view[row].size_bytes);
 }
 
+static void append_json(struct weir_buffer *buffer, const struct weir_column *column, uint32_t row)
+{
+    weir_json_append_compact(buffer, column->view[row]);
+}
+
+static void append_time(struct weir_buffer *buffer, const struct weir_column *column, uint32_t row)
+{
+    weir_buffer_append_char(buffer, '"');
+    weir_time_append(buffer, column->i64[row]);
+    weir_buffer_append_char(buffer, '"');
+}
+
+static void append_interval(struct weir_buffer *buffer, const struct weir_column *column,
+                            uint32_t row)
+{
+    weir_buffer_append_char(buffer, '"');
+    weir_interval_append(buffer, column->interval[row]);
+    weir_buffer_append_char(buffer, '"');
+}
+
+static void append_uuid(struct weir_buffer *buffer, const struct weir_column *column, uint32_t row)
+{
+    weir_buffer_append_char(buffer, '"');
+    weir_uuid_append(buffer, &column->uuid[row]);
+    weir_buffer_append_char(buffer, '"');
+}
+
+static void append_array(struct weir_buffer *buffer, const struct weir_column *column, uint32_t row)
+{
+    weir_array_append_json(buffer, column->view[row], &column->type);
+}
+
 static void append_fields(struct weir_buffer *buffer, uint32_t field_count,
                           const struct weir_field *fields, const struct weir_column *columns,
                           uint32_t row)
@@ -260,6 +295,7 @@ weir_json_append_fn weir_json_append_function(enum weir_type_kind kind)
         return append_numeric;
     case WEIR_TYPE_TEXT:
     case WEIR_TYPE_VARCHAR:
+    case WEIR_TYPE_CHAR:
         return append_text;
     case WEIR_TYPE_BYTEA:
         return append_bytea;
@@ -273,6 +309,16 @@ weir_json_append_fn weir_json_append_function(enum weir_type_kind kind)
         return append_jsonb;
     case WEIR_TYPE_COMPOSITE:
         return append_composite;
+    case WEIR_TYPE_TIME:
+        return append_time;
+    case WEIR_TYPE_INTERVAL:
+        return append_interval;
+    case WEIR_TYPE_UUID:
+        return append_uuid;
+    case WEIR_TYPE_JSON:
+        return append_json;
+    case WEIR_TYPE_ARRAY:
+        return append_array;
     }
     WEIR_ASSERT(false && "a type that does not exist");
     return NULL;

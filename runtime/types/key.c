@@ -2,24 +2,35 @@
 // See key.h. A value is a marker (1, or 2 for NULL, which sorts last) and then:
 //   boolean, integers, dates, times   big-endian, sign bit flipped
 //   floats                            IEEE bits, negative ones inverted; -0 is 0, one NaN, the
-//   greatest text, bytea, jsonb                the bytes with 00 as 00 FF, closed by 00 01 numeric
-//   class, then exponent and digits (inverted when negative) composite                         its
-//   fields
+//                                     greatest
+//   text, bytea, jsonb                the bytes with 00 as 00 FF, closed by 00 01; of char(n)
+//                                     without the blanks at its end
+//   numeric                           class, then exponent and digits (inverted when negative)
+//   interval                          its span as 16 bytes
+//   uuid                              its bytes
+//   composite                         its fields
+//   array                             its elements, a zero, then dimensions and bounds
 // A jsonb is its canonical text without zeros at the end of fractions (1 and 1.0 are one key),
 // which keeps equality but not PostgreSQL's order.
 #include "runtime/types/key.h"
 
 #include "runtime/state.h"
+#include "runtime/types/array.h"
+#include "runtime/types/interval.h"
 #include "runtime/types/numeric.h"
+#include "runtime/types/row_codec.h"
+#include "runtime/types/text_io.h"
 
 #include <math.h>
 #include <xxhash.h>
 
 enum {
+    MARK_END = 0, // of the elements of an array: before all others
     MARK_VALUE = 1,
     MARK_NULL = 2,
     ESCAPE_ZERO = 0xff,
     ESCAPE_END = 0x01,
+    SCRATCH_BLOCK_BYTES = 2048,
     EXPONENT_BIAS =
         1 << 20, // a numeric has at most 131,072 digits before and 16,383 behind the point
 };
@@ -191,6 +202,45 @@ static void put_numeric(struct weir_buffer *out, struct weir_numeric value)
     }
 }
 
+static void put_interval(struct weir_buffer *out, struct weir_interval value)
+{
+    __int128 span = weir_interval_span(value);
+    put_integer(out, (int64_t)(span >> 64), 8);
+    put_big_endian(out, (uint64_t)span, 8);
+}
+
+static void put_array(struct weir_buffer *out, struct weir_view value, const struct weir_type *type)
+{
+    struct weir_arena *scratch = weir_arena_create(SCRATCH_BLOCK_BYTES);
+    struct weir_array array;
+    weir_array_open(value, type, scratch, &array);
+    for (uint32_t i = 0; i < array.element_count; i++) {
+        weir_key_encode(&array.elements, 1, i, out);
+    }
+    weir_buffer_append_char(out, MARK_END);
+    weir_buffer_append_char(out, (char)array.dimension_count);
+    for (uint32_t i = 0; i < array.dimension_count; i++) {
+        put_big_endian(out, array.lengths[i], 4);
+    }
+    for (uint32_t i = 0; i < array.dimension_count; i++) {
+        put_integer(out, array.lower_bounds[i], 4);
+    }
+    weir_arena_destroy(scratch);
+}
+
+static void put_view(struct weir_buffer *out, struct weir_view value, const struct weir_type *type)
+{
+    if (type->kind == WEIR_TYPE_JSONB) {
+        put_jsonb(out, value);
+    } else if (type->kind == WEIR_TYPE_ARRAY) {
+        put_array(out, value, type);
+    } else if (type->kind == WEIR_TYPE_CHAR) {
+        put_bytes(out, weir_char_trim(value));
+    } else {
+        put_bytes(out, value);
+    }
+}
+
 void weir_key_encode(const struct weir_column *columns, uint32_t column_count, uint32_t row,
                      struct weir_buffer *out)
 {
@@ -224,11 +274,13 @@ void weir_key_encode(const struct weir_column *columns, uint32_t column_count, u
             put_numeric(out, column->numeric[row]);
             break;
         case WEIR_LAYOUT_VIEW:
-            if (column->type.kind == WEIR_TYPE_JSONB) {
-                put_jsonb(out, column->view[row]);
-            } else {
-                put_bytes(out, column->view[row]);
-            }
+            put_view(out, column->view[row], &column->type);
+            break;
+        case WEIR_LAYOUT_INTERVAL:
+            put_interval(out, column->interval[row]);
+            break;
+        case WEIR_LAYOUT_UUID:
+            weir_buffer_append(out, &column->uuid[row], sizeof(struct weir_uuid));
             break;
         case WEIR_LAYOUT_COMPOSITE:
             weir_key_encode(column->children, column->type.composite->field_count, row, out);
@@ -357,6 +409,91 @@ static uint64_t unorder_bits(uint64_t bits, uint64_t sign)
 static bool get_columns(struct reader *reader, struct weir_column *columns, uint32_t column_count,
                         uint32_t row);
 
+static bool get_interval(struct reader *reader, struct weir_interval *value)
+{
+    int64_t high;
+    uint64_t low;
+    if (!get_integer(reader, 8, &high) || !get_big_endian(reader, 8, &low)) {
+        return false;
+    }
+    *value = weir_interval_of_span((__int128)(((unsigned __int128)(uint64_t)high << 64) | low));
+    return true;
+}
+
+static bool get_uuid(struct reader *reader, struct weir_uuid *value)
+{
+    if ((size_t)(reader->end - reader->at) < sizeof *value) {
+        return false;
+    }
+    memcpy(value, reader->at, sizeof *value);
+    reader->at += sizeof *value;
+    return true;
+}
+
+static bool get_shape(struct reader *reader, struct weir_array *shape, uint64_t element_count)
+{
+    uint64_t bits;
+    int64_t bound;
+    uint64_t count = 1;
+    if (!get_big_endian(reader, 1, &bits) || bits > WEIR_ARRAY_DIMENSIONS_MAX) {
+        return false;
+    }
+    shape->dimension_count = (uint32_t)bits;
+    for (uint32_t i = 0; i < shape->dimension_count; i++) {
+        if (!get_big_endian(reader, 4, &bits) || bits == 0 || count * bits > element_count) {
+            return false;
+        }
+        shape->lengths[i] = (uint32_t)bits;
+        count *= bits;
+    }
+    for (uint32_t i = 0; i < shape->dimension_count; i++) {
+        if (!get_integer(reader, 4, &bound)) {
+            return false;
+        }
+        shape->lower_bounds[i] = (int32_t)bound;
+    }
+    return element_count == (shape->dimension_count == 0 ? 0 : count);
+}
+
+static bool get_array(struct reader *reader, const struct weir_type *type, struct weir_view *value)
+{
+    struct weir_column element;
+    struct weir_array shape = {0};
+    struct weir_buffer elements = {0};
+    uint64_t element_count = 0;
+    weir_column_init(&element, weir_type_element(type), 1, true, reader->arena);
+    bool is_good = true;
+    while (is_good && reader->at < reader->end && *reader->at != MARK_END) {
+        is_good = get_columns(reader, &element, 1, 0);
+        if (is_good) {
+            weir_row_encode(&element, 1, 0, &elements);
+            element_count++;
+        }
+    }
+    is_good = is_good && reader->at++ < reader->end && get_shape(reader, &shape, element_count);
+    if (is_good) {
+        struct weir_buffer bytes = {0};
+        weir_array_append_header(&bytes, &shape);
+        weir_buffer_append(&bytes, elements.data, elements.size_bytes);
+        *value = weir_arena_copy(
+            reader->arena, (struct weir_view){.data = bytes.data, .size_bytes = bytes.size_bytes});
+        weir_buffer_deinit(&bytes);
+    }
+    weir_buffer_deinit(&elements);
+    return is_good;
+}
+
+static bool get_view(struct reader *reader, struct weir_column *column, uint32_t row)
+{
+    if (column->type.kind == WEIR_TYPE_ARRAY) {
+        return get_array(reader, &column->type, &column->view[row]);
+    }
+    return get_bytes(reader, &column->view[row]) &&
+           (column->type.kind != WEIR_TYPE_CHAR ||
+            weir_char_fit(column->view[row], column->type.modifier, reader->arena,
+                          &column->view[row], NULL));
+}
+
 static bool get_value(struct reader *reader, struct weir_column *column, uint32_t row)
 {
     int64_t integer = 0;
@@ -385,7 +522,11 @@ static bool get_value(struct reader *reader, struct weir_column *column, uint32_
     case WEIR_LAYOUT_NUMERIC:
         return get_numeric(reader, &column->numeric[row]);
     case WEIR_LAYOUT_VIEW:
-        return get_bytes(reader, &column->view[row]);
+        return get_view(reader, column, row);
+    case WEIR_LAYOUT_INTERVAL:
+        return get_interval(reader, &column->interval[row]);
+    case WEIR_LAYOUT_UUID:
+        return get_uuid(reader, &column->uuid[row]);
     case WEIR_LAYOUT_COMPOSITE:
         return get_columns(reader, column->children, column->type.composite->field_count, row);
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // See row_codec.h. A value is a marker (1, or 0 for NULL) and then:
 //   numbers, dates, times   as they lie in the column
-//   text, bytea, jsonb      size in four bytes, the bytes
+//   text, bytea, json, arrays  size in four bytes, the bytes
 //   numeric                 kind, scale, then the unscaled number: eight bytes, or (when it is
 //                           large) size in four bytes and two's complement, the high byte first
 //   composite               its fields
@@ -52,6 +52,8 @@ void weir_row_encode(const struct weir_column *columns, uint32_t column_count, u
         case WEIR_LAYOUT_I64:
         case WEIR_LAYOUT_F32:
         case WEIR_LAYOUT_F64:
+        case WEIR_LAYOUT_INTERVAL:
+        case WEIR_LAYOUT_UUID:
             weir_buffer_append(out, (const char *)column->data + row * value_bytes, value_bytes);
             break;
         case WEIR_LAYOUT_NUMERIC:
@@ -150,6 +152,8 @@ static bool get_columns(struct reader *reader, struct weir_column *columns, uint
         case WEIR_LAYOUT_I64:
         case WEIR_LAYOUT_F32:
         case WEIR_LAYOUT_F64:
+        case WEIR_LAYOUT_INTERVAL:
+        case WEIR_LAYOUT_UUID:
             is_good = get(reader, (char *)column->data + row * value_bytes, value_bytes);
             break;
         case WEIR_LAYOUT_NUMERIC:
@@ -176,4 +180,18 @@ bool weir_row_decode(struct weir_view bytes, struct weir_column *columns, uint32
 {
     struct reader reader = {.at = bytes.data, .end = bytes.data + bytes.size_bytes, .arena = arena};
     return get_columns(&reader, columns, column_count, row) && reader.at == reader.end;
+}
+
+bool weir_rows_decode(struct weir_view *bytes, struct weir_column *column, uint32_t row_count,
+                      struct weir_arena *arena)
+{
+    const char *end = bytes->data + bytes->size_bytes;
+    struct reader reader = {.at = bytes->data, .end = end, .arena = arena};
+    for (uint32_t row = 0; row < row_count; row++) {
+        if (!get_columns(&reader, column, 1, row)) {
+            return false;
+        }
+    }
+    *bytes = (struct weir_view){.data = reader.at, .size_bytes = (size_t)(end - reader.at)};
+    return true;
 }

@@ -16,4 +16,9 @@ void weir_row_encode(const struct weir_column *columns, uint32_t column_count, u
 bool weir_row_decode(struct weir_view bytes, struct weir_column *columns, uint32_t column_count,
                      uint32_t row, struct weir_arena *arena);
 
+// Reads rows 0 to row_count - 1 of one column, written one behind the other, from the front of
+// *bytes, which is left at what follows. False: these are no such bytes.
+bool weir_rows_decode(struct weir_view *bytes, struct weir_column *column, uint32_t row_count,
+                      struct weir_arena *arena);
+
 #endif

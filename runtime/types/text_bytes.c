@@ -118,6 +118,51 @@ bool weir_varchar_fit(struct weir_view text, int32_t char_count_max, struct weir
     return true;
 }
 
+struct weir_view weir_char_trim(struct weir_view text)
+{
+    while (text.size_bytes > 0 && text.data[text.size_bytes - 1] == ' ') {
+        text.size_bytes--;
+    }
+    return text;
+}
+
+static struct weir_view pad(struct weir_view text, int32_t char_count, struct weir_arena *arena)
+{
+    uint32_t count = weir_text_char_count(text);
+    if (count >= (uint32_t)char_count) {
+        return text;
+    }
+    size_t size_bytes = text.size_bytes + (uint32_t)char_count - count;
+    char *padded = weir_arena_alloc(arena, size_bytes);
+    if (text.size_bytes != 0) {
+        memcpy(padded, text.data, text.size_bytes);
+    }
+    memset(padded + text.size_bytes, ' ', size_bytes - text.size_bytes);
+    return (struct weir_view){.data = padded, .size_bytes = size_bytes};
+}
+
+bool weir_char_fit(struct weir_view text, int32_t char_count, struct weir_arena *arena,
+                   struct weir_view *out, struct weir_value_error *error)
+{
+    if (char_count < 0) {
+        *out = text;
+        return true;
+    }
+    *out = weir_text_prefix(text, (uint32_t)char_count);
+    for (size_t i = out->size_bytes; i < text.size_bytes; i++) {
+        if (text.data[i] != ' ') {
+            return weir_value_error_set(error, "value too long for type character(%d)", char_count);
+        }
+    }
+    *out = pad(*out, char_count, arena);
+    return true;
+}
+
+struct weir_view weir_char_cut(struct weir_view text, int32_t char_count, struct weir_arena *arena)
+{
+    return pad(weir_text_prefix(text, (uint32_t)char_count), char_count, arena);
+}
+
 // --- bytea -----------------------------------------------------------------------------------
 
 static int hex_value(char c)

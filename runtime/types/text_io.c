@@ -3,8 +3,11 @@
 #include "runtime/types/text_io.h"
 
 #include "runtime/base/assert.h"
+#include "runtime/types/array.h"
 #include "runtime/types/composite_io.h"
 #include "runtime/types/datetime.h"
+#include "runtime/types/interval.h"
+#include "runtime/types/json_text.h"
 #include "runtime/types/jsonb.h"
 
 // --- input -----------------------------------------------------------------------------------
@@ -130,6 +133,49 @@ static bool parse_composite(struct weir_column *column, uint32_t row, struct wei
     return weir_composite_parse(column, row, text, arena, error) && mark_valid(column, row);
 }
 
+static bool parse_char(struct weir_column *column, uint32_t row, struct weir_view text,
+                       struct weir_arena *arena, struct weir_value_error *error)
+{
+    return weir_char_fit(text, column->type.modifier, arena, &column->view[row], error) &&
+           mark_valid(column, row);
+}
+
+static bool parse_time(struct weir_column *column, uint32_t row, struct weir_view text,
+                       struct weir_arena *arena, struct weir_value_error *error)
+{
+    (void)arena;
+    return weir_time_parse(text, &column->i64[row], error) && mark_valid(column, row);
+}
+
+static bool parse_interval(struct weir_column *column, uint32_t row, struct weir_view text,
+                           struct weir_arena *arena, struct weir_value_error *error)
+{
+    (void)arena;
+    return weir_interval_parse(text, &column->interval[row], error) && mark_valid(column, row);
+}
+
+static bool parse_uuid(struct weir_column *column, uint32_t row, struct weir_view text,
+                       struct weir_arena *arena, struct weir_value_error *error)
+{
+    (void)arena;
+    return weir_uuid_parse(text, &column->uuid[row], error) && mark_valid(column, row);
+}
+
+static bool parse_json(struct weir_column *column, uint32_t row, struct weir_view text,
+                       struct weir_arena *arena, struct weir_value_error *error)
+{
+    (void)arena;
+    column->view[row] = text;
+    return weir_json_validate(text, error) && mark_valid(column, row);
+}
+
+static bool parse_array(struct weir_column *column, uint32_t row, struct weir_view text,
+                        struct weir_arena *arena, struct weir_value_error *error)
+{
+    return weir_array_parse(text, &column->type, arena, &column->view[row], error) &&
+           mark_valid(column, row);
+}
+
 weir_text_parse_fn weir_text_parse_function(enum weir_type_kind kind)
 {
     switch (kind) {
@@ -163,6 +209,18 @@ weir_text_parse_fn weir_text_parse_function(enum weir_type_kind kind)
         return parse_jsonb;
     case WEIR_TYPE_COMPOSITE:
         return parse_composite;
+    case WEIR_TYPE_CHAR:
+        return parse_char;
+    case WEIR_TYPE_TIME:
+        return parse_time;
+    case WEIR_TYPE_INTERVAL:
+        return parse_interval;
+    case WEIR_TYPE_UUID:
+        return parse_uuid;
+    case WEIR_TYPE_JSON:
+        return parse_json;
+    case WEIR_TYPE_ARRAY:
+        return parse_array;
     }
     WEIR_ASSERT(false && "a type that does not exist");
     return NULL;
@@ -238,6 +296,27 @@ static void append_timestamptz(struct weir_buffer *buffer, const struct weir_col
     weir_timestamptz_append(buffer, column->i64[row]);
 }
 
+static void append_time(struct weir_buffer *buffer, const struct weir_column *column, uint32_t row)
+{
+    weir_time_append(buffer, column->i64[row]);
+}
+
+static void append_interval(struct weir_buffer *buffer, const struct weir_column *column,
+                            uint32_t row)
+{
+    weir_interval_append(buffer, column->interval[row]);
+}
+
+static void append_uuid(struct weir_buffer *buffer, const struct weir_column *column, uint32_t row)
+{
+    weir_uuid_append(buffer, &column->uuid[row]);
+}
+
+static void append_array(struct weir_buffer *buffer, const struct weir_column *column, uint32_t row)
+{
+    weir_array_append_text(buffer, column->view[row], &column->type);
+}
+
 weir_text_append_fn weir_text_append_function(enum weir_type_kind kind)
 {
     switch (kind) {
@@ -257,7 +336,9 @@ weir_text_append_fn weir_text_append_function(enum weir_type_kind kind)
         return append_numeric;
     case WEIR_TYPE_TEXT:
     case WEIR_TYPE_VARCHAR:
+    case WEIR_TYPE_CHAR:
     case WEIR_TYPE_JSONB:
+    case WEIR_TYPE_JSON:
         return append_view;
     case WEIR_TYPE_BYTEA:
         return append_bytea;
@@ -269,6 +350,14 @@ weir_text_append_fn weir_text_append_function(enum weir_type_kind kind)
         return append_timestamptz;
     case WEIR_TYPE_COMPOSITE:
         return weir_composite_append;
+    case WEIR_TYPE_TIME:
+        return append_time;
+    case WEIR_TYPE_INTERVAL:
+        return append_interval;
+    case WEIR_TYPE_UUID:
+        return append_uuid;
+    case WEIR_TYPE_ARRAY:
+        return append_array;
     }
     WEIR_ASSERT(false && "a type that does not exist");
     return NULL;

@@ -20,9 +20,9 @@
 // --- by column -------------------------------------------------------------------------------
 
 // Reads text into column[row] and marks the row as valid. The modifier of the column's type is
-// applied (numeric(p,s) rounds, varchar(n) refuses what is too long). Text and varchar keep the
-// given view, unchecked (weir_text_validate); everything else that needs memory is put into the
-// arena.
+// applied (numeric(p,s) rounds, varchar(n) and char(n) refuse what is too long). Text and varchar
+// keep the given view, unchecked (weir_text_validate); everything else that needs memory is put
+// into the arena.
 typedef bool (*weir_text_parse_fn)(struct weir_column *column, uint32_t row, struct weir_view text,
                                    struct weir_arena *arena, struct weir_value_error *error);
 weir_text_parse_fn weir_text_parse_function(enum weir_type_kind kind);
@@ -62,6 +62,8 @@ bool weir_double_parse_json_number(struct weir_view text, double *out,
 bool weir_bigint_parse_json_number(struct weir_view text, int64_t *out,
                                    struct weir_value_error *error);
 
+bool weir_uuid_parse(struct weir_view text, struct weir_uuid *out, struct weir_value_error *error);
+
 // Hex (\x01ff) and escape format.
 bool weir_bytea_parse(struct weir_view text, struct weir_arena *arena, struct weir_view *out,
                       struct weir_value_error *error);
@@ -74,6 +76,14 @@ bool weir_text_validate(struct weir_view text, struct weir_value_error *error);
 // end if that makes it fit, else is refused: `value too long for type character varying(3)`.
 bool weir_varchar_fit(struct weir_view text, int32_t char_count_max, struct weir_view *out,
                       struct weir_value_error *error);
+// The same for char(n), which is padded with blanks to n characters; in the arena, unless it has
+// that length already. n < 0: as it is.
+bool weir_char_fit(struct weir_view text, int32_t char_count, struct weir_arena *arena,
+                   struct weir_view *out, struct weir_value_error *error);
+// An explicit cast: cut and padded.
+struct weir_view weir_char_cut(struct weir_view text, int32_t char_count, struct weir_arena *arena);
+// Without the blanks at its end: what a char(n) is compared by, and its form as text.
+struct weir_view weir_char_trim(struct weir_view text);
 // The first char_count characters: explicit cast to varchar(n), substr, left.
 struct weir_view weir_text_prefix(struct weir_view text, uint32_t char_count);
 uint32_t weir_text_char_count(struct weir_view text);
@@ -85,5 +95,6 @@ void weir_integer_append(struct weir_buffer *buffer, int64_t value);
 void weir_real_append(struct weir_buffer *buffer, float value);
 void weir_double_append(struct weir_buffer *buffer, double value);
 void weir_bytea_append(struct weir_buffer *buffer, struct weir_view value); // \x01ff
+void weir_uuid_append(struct weir_buffer *buffer, const struct weir_uuid *value);
 
 #endif

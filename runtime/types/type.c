@@ -21,6 +21,7 @@ enum weir_layout weir_type_layout(enum weir_type_kind kind)
     case WEIR_TYPE_BIGINT:
     case WEIR_TYPE_TIMESTAMP:
     case WEIR_TYPE_TIMESTAMPTZ:
+    case WEIR_TYPE_TIME:
         return WEIR_LAYOUT_I64;
     case WEIR_TYPE_REAL:
         return WEIR_LAYOUT_F32;
@@ -30,9 +31,16 @@ enum weir_layout weir_type_layout(enum weir_type_kind kind)
         return WEIR_LAYOUT_NUMERIC;
     case WEIR_TYPE_TEXT:
     case WEIR_TYPE_VARCHAR:
+    case WEIR_TYPE_CHAR:
     case WEIR_TYPE_BYTEA:
     case WEIR_TYPE_JSONB:
+    case WEIR_TYPE_JSON:
+    case WEIR_TYPE_ARRAY:
         return WEIR_LAYOUT_VIEW;
+    case WEIR_TYPE_INTERVAL:
+        return WEIR_LAYOUT_INTERVAL;
+    case WEIR_TYPE_UUID:
+        return WEIR_LAYOUT_UUID;
     case WEIR_TYPE_COMPOSITE:
         return WEIR_LAYOUT_COMPOSITE;
     }
@@ -61,6 +69,10 @@ uint32_t weir_layout_bytes(enum weir_layout layout)
         return sizeof(struct weir_view);
     case WEIR_LAYOUT_COMPOSITE:
         return 0;
+    case WEIR_LAYOUT_INTERVAL:
+        return sizeof(struct weir_interval);
+    case WEIR_LAYOUT_UUID:
+        return sizeof(struct weir_uuid);
     }
     WEIR_ASSERT(false && "a layout that does not exist");
     return 0;
@@ -99,6 +111,18 @@ static const char *plain_name(const struct weir_type *type)
         return "jsonb";
     case WEIR_TYPE_COMPOSITE:
         return type->composite != NULL ? type->composite->name : "record";
+    case WEIR_TYPE_CHAR:
+        return "character";
+    case WEIR_TYPE_TIME:
+        return "time without time zone";
+    case WEIR_TYPE_INTERVAL:
+        return "interval";
+    case WEIR_TYPE_UUID:
+        return "uuid";
+    case WEIR_TYPE_JSON:
+        return "json";
+    case WEIR_TYPE_ARRAY:
+        return "anyarray";
     }
     return "unknown";
 }
@@ -106,10 +130,15 @@ static const char *plain_name(const struct weir_type *type)
 const char *weir_type_name(const struct weir_type *type, char *text, uint32_t size_bytes)
 {
     const char *name = plain_name(type);
-    if (type->kind == WEIR_TYPE_NUMERIC && type->modifier >= 0) {
+    if (type->kind == WEIR_TYPE_ARRAY && type->composite != NULL) {
+        weir_type_name(weir_type_element(type), text, size_bytes);
+        size_t used = strlen(text);
+        snprintf(text + used, size_bytes - used, "[]");
+    } else if (type->kind == WEIR_TYPE_NUMERIC && type->modifier >= 0) {
         snprintf(text, size_bytes, "%s(%d,%d)", name, weir_numeric_precision(type->modifier),
                  weir_numeric_scale(type->modifier));
-    } else if (type->kind == WEIR_TYPE_VARCHAR && type->modifier >= 0) {
+    } else if ((type->kind == WEIR_TYPE_VARCHAR || type->kind == WEIR_TYPE_CHAR) &&
+               type->modifier >= 0) {
         snprintf(text, size_bytes, "%s(%d)", name, type->modifier);
     } else {
         snprintf(text, size_bytes, "%s", name);
@@ -122,7 +151,8 @@ bool weir_type_equal(const struct weir_type *a, const struct weir_type *b)
     if (a->kind != b->kind || a->modifier != b->modifier) {
         return false;
     }
-    if (a->kind != WEIR_TYPE_COMPOSITE || a->composite == b->composite) {
+    bool has_fields = a->kind == WEIR_TYPE_COMPOSITE || a->kind == WEIR_TYPE_ARRAY;
+    if (!has_fields || a->composite == b->composite) {
         return true;
     }
     const struct weir_composite *one = a->composite;

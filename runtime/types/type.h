@@ -24,15 +24,22 @@ enum weir_type_kind {
     WEIR_TYPE_TIMESTAMPTZ = 13,
     WEIR_TYPE_JSONB = 14,
     WEIR_TYPE_COMPOSITE = 15,
+    WEIR_TYPE_CHAR = 16, // character(n)
+    WEIR_TYPE_TIME = 17,
+    WEIR_TYPE_INTERVAL = 18,
+    WEIR_TYPE_UUID = 19,
+    WEIR_TYPE_JSON = 20,
+    WEIR_TYPE_ARRAY = 21,
 };
 
 struct weir_composite;
 
 struct weir_type {
     enum weir_type_kind kind;
-    // numeric(p,s): (p << 16 | (s & 0xffff)); varchar(n): n characters; -1: none.
+    // numeric(p,s): (p << 16 | (s & 0xffff)); varchar(n), char(n): n characters; -1: none.
     int32_t modifier;
-    const struct weir_composite *composite; // WEIR_TYPE_COMPOSITE only
+    // WEIR_TYPE_COMPOSITE: its fields. WEIR_TYPE_ARRAY: one field, the element (weir_type_element).
+    const struct weir_composite *composite;
 };
 
 struct weir_field {
@@ -41,22 +48,37 @@ struct weir_field {
 };
 
 struct weir_composite {
-    const char *name; // of CREATE TYPE
+    const char *name; // of CREATE TYPE; of an array nothing
     uint32_t field_count;
     const struct weir_field *fields;
 };
 
 // How one value lies in a column's data array.
 enum weir_layout {
-    WEIR_LAYOUT_U8,        // boolean: 0 or 1
-    WEIR_LAYOUT_I16,       // smallint
-    WEIR_LAYOUT_I32,       // integer; date: days since 2000-01-01, INT32_MIN/MAX: infinities
-    WEIR_LAYOUT_I64,       // bigint; timestamp(tz): µs since 2000-01-01 UTC, the same with INT64
-    WEIR_LAYOUT_F32,       // real
-    WEIR_LAYOUT_F64,       // double precision
-    WEIR_LAYOUT_NUMERIC,   // struct weir_numeric (runtime/types/numeric.h)
-    WEIR_LAYOUT_VIEW,      // struct weir_view: text, varchar, bytea; jsonb as PostgreSQL's text
+    WEIR_LAYOUT_U8,  // boolean: 0 or 1
+    WEIR_LAYOUT_I16, // smallint
+    WEIR_LAYOUT_I32, // integer; date: days since 2000-01-01, INT32_MIN/MAX: infinities
+    // bigint; timestamp(tz): µs since 2000-01-01 UTC, the same with INT64; time: µs since midnight
+    WEIR_LAYOUT_I64,
+    WEIR_LAYOUT_F32,     // real
+    WEIR_LAYOUT_F64,     // double precision
+    WEIR_LAYOUT_NUMERIC, // struct weir_numeric (runtime/types/numeric.h)
+    // struct weir_view: text, varchar, bytea; char(n) with its blanks; jsonb as PostgreSQL's text;
+    // json as it was written; arrays as runtime/types/array.h has them
+    WEIR_LAYOUT_VIEW,
     WEIR_LAYOUT_COMPOSITE, // no data; one child column a field
+    WEIR_LAYOUT_INTERVAL,  // struct weir_interval
+    WEIR_LAYOUT_UUID,      // struct weir_uuid
+};
+
+struct weir_interval {
+    int64_t us;
+    int32_t days;
+    int32_t months;
+};
+
+struct weir_uuid {
+    uint8_t bytes[16];
 };
 
 enum weir_layout weir_type_layout(enum weir_type_kind kind);
@@ -66,6 +88,12 @@ uint32_t weir_layout_bytes(enum weir_layout layout); // 0 for composites
 // a composite's own name. Writes at most size bytes with NUL; returns `text`.
 const char *weir_type_name(const struct weir_type *type, char *text, uint32_t size_bytes);
 bool weir_type_equal(const struct weir_type *a, const struct weir_type *b);
+
+// Of an array.
+static inline const struct weir_type *weir_type_element(const struct weir_type *type)
+{
+    return &type->composite->fields[0].type;
+}
 
 static inline struct weir_type weir_type_plain(enum weir_type_kind kind)
 {

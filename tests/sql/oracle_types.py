@@ -21,6 +21,8 @@ import random
 import struct
 import subprocess
 
+import oracle_more
+
 FUNCTION = r"""
 SET client_min_messages = error;
 SET timezone = 'UTC';
@@ -31,7 +33,7 @@ DECLARE
   r text[];
   one text;
 BEGIN
-  IF op = 'in' AND t LIKE '%(%' THEN
+  IF op = 'in' AND t LIKE '%(%' AND t NOT LIKE '%]' THEN
     EXECUTE format('SELECT array[format(''%%s'', x), to_json(x)::text] '
                    'FROM json_to_record(json_build_object(''x'', %L::text)) AS q(x %s)', a, t) INTO r;
   ELSIF op = 'in' THEN
@@ -86,7 +88,7 @@ def escape(field):
             .replace("\r", "\\r"))
 
 
-class Maker:
+class Maker(oracle_more.MoreTexts):
     def __init__(self, seed):
         self.r = random.Random(seed)
 
@@ -447,6 +449,8 @@ def make(maker, count):
         + each(1.0, lambda: ("cmp", "jsonb", maker.json_value(2), maker.json_value(2)))
         + each(0.5, lambda: ("cmp", "jsonb", maker.json_value(1), maker.json_value(1)))
     )
+
+    sets.update(oracle_more.make(maker, each, FIELDS))
     return sets
 
 

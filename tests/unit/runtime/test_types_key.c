@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keys as bytes against the comparison of the values themselves, for odd values and random ones of
 // every type; the way back, and bytes that are no key.
+#include "runtime/types/array.h"
 #include "runtime/types/compare.h"
 #include "runtime/types/key.h"
 #include "runtime/types/row_codec.h"
@@ -22,6 +23,11 @@ static const struct weir_field inner_fields[] = {{"n", PLAIN(NUMERIC)}, {"t", PL
 static const struct weir_composite inner = {"inner", 2, inner_fields};
 static const struct weir_field outer_fields[] = {
     {"i", PLAIN(SMALLINT)}, {"c", {WEIR_TYPE_COMPOSITE, -1, &inner}}, {"b", PLAIN(BOOLEAN)}};
+static const struct weir_field element_fields[] = {{"", PLAIN(NUMERIC)}};
+static const struct weir_composite numerics = {"", 1, element_fields};
+static const struct weir_field composite_element_fields[] = {
+    {"", {WEIR_TYPE_COMPOSITE, -1, &inner}}};
+static const struct weir_composite composites = {"", 1, composite_element_fields};
 static const struct weir_composite outer = {"outer", 3, outer_fields};
 
 static uint64_t seed = 42;
@@ -100,6 +106,47 @@ static struct weir_view random_bytes(struct weir_arena *arena)
     return view;
 }
 
+static void fill(struct weir_column *column, uint32_t row, struct weir_arena *arena);
+
+// One or two dimensions, so that arrays of the same elements differ in shape.
+static struct weir_view random_array(const struct weir_type *type, struct weir_arena *arena)
+{
+    struct weir_array array;
+    weir_array_init(&array, type, below(5), arena);
+    for (uint32_t i = 0; i < array.element_count; i++) {
+        fill(&array.elements, i, arena);
+    }
+    if (array.element_count == 4 && below(2) == 0) {
+        array.dimension_count = 2;
+        array.lengths[0] = array.lengths[1] = 2;
+        array.lower_bounds[1] = (int32_t)below(3) - 1;
+    }
+    return weir_array_close(&array, arena);
+}
+
+static struct weir_view random_view(const struct weir_type *type, struct weir_arena *arena)
+{
+    struct weir_view view;
+    if (type->kind == WEIR_TYPE_ARRAY) {
+        return random_array(type, arena);
+    }
+    if (type->kind == WEIR_TYPE_CHAR) {
+        static const char *const texts[] = {"", "a", "ab", "a b", "abc"};
+        assert_true(
+            weir_char_fit(weir_view_of(texts[below(5)]), type->modifier, arena, &view, NULL));
+        return view;
+    }
+    return random_bytes(arena);
+}
+
+static struct weir_interval random_interval(void)
+{
+    static const int64_t units[] = {0, 1, -1, 86400000000, -86400000000, INT64_MAX, INT64_MIN};
+    return (struct weir_interval){.us = units[below(7)],
+                                  .days = (int32_t)below(61) - 30,
+                                  .months = below(10) == 0 ? INT32_MIN : (int32_t)below(3) - 1};
+}
+
 static void fill(struct weir_column *column, uint32_t row, struct weir_arena *arena)
 {
     if (below(8) == 0) {
@@ -129,7 +176,15 @@ static void fill(struct weir_column *column, uint32_t row, struct weir_arena *ar
         column->numeric[row] = random_numeric(arena);
         break;
     case WEIR_LAYOUT_VIEW:
-        column->view[row] = random_bytes(arena);
+        column->view[row] = random_view(&column->type, arena);
+        break;
+    case WEIR_LAYOUT_INTERVAL:
+        column->interval[row] = random_interval();
+        break;
+    case WEIR_LAYOUT_UUID:
+        for (size_t i = 0; i < sizeof column->uuid[row].bytes; i++) {
+            column->uuid[row].bytes[i] = (uint8_t)(below(4) == 0 ? random_integer() : 0);
+        }
         break;
     case WEIR_LAYOUT_COMPOSITE:
         for (uint32_t i = 0; i < column->type.composite->field_count; i++) {
@@ -243,13 +298,26 @@ static void test_key_order_and_equality_of_every_type(void **state)
 {
     (void)state;
     static const struct weir_type TYPES[] = {
-        PLAIN(BOOLEAN),     PLAIN(SMALLINT),
-        PLAIN(INTEGER),     PLAIN(BIGINT),
-        PLAIN(REAL),        PLAIN(DOUBLE),
-        PLAIN(NUMERIC),     PLAIN(TEXT),
-        PLAIN(VARCHAR),     PLAIN(BYTEA),
-        PLAIN(DATE),        PLAIN(TIMESTAMP),
-        PLAIN(TIMESTAMPTZ), {WEIR_TYPE_COMPOSITE, -1, &outer},
+        PLAIN(BOOLEAN),
+        PLAIN(SMALLINT),
+        PLAIN(INTEGER),
+        PLAIN(BIGINT),
+        PLAIN(REAL),
+        PLAIN(DOUBLE),
+        PLAIN(NUMERIC),
+        PLAIN(TEXT),
+        PLAIN(VARCHAR),
+        PLAIN(BYTEA),
+        PLAIN(DATE),
+        PLAIN(TIMESTAMP),
+        PLAIN(TIMESTAMPTZ),
+        {WEIR_TYPE_COMPOSITE, -1, &outer},
+        PLAIN(TIME),
+        PLAIN(INTERVAL),
+        PLAIN(UUID),
+        {WEIR_TYPE_CHAR, 4, NULL},
+        {WEIR_TYPE_ARRAY, -1, &numerics},
+        {WEIR_TYPE_ARRAY, -1, &composites},
     };
     for (size_t i = 0; i < sizeof TYPES / sizeof *TYPES; i++) {
         for (uint32_t round = 0; round < 4; round++) {
@@ -361,7 +429,7 @@ static void test_key_decode_survives_any_bytes(void **state)
 {
     (void)state;
     static const struct weir_type TYPES[] = {
-        PLAIN(NUMERIC), {WEIR_TYPE_COMPOSITE, -1, &outer}, PLAIN(TEXT)};
+        {WEIR_TYPE_ARRAY, -1, &numerics}, {WEIR_TYPE_COMPOSITE, -1, &outer}, PLAIN(INTERVAL)};
     for (uint32_t round = 0; round < 20000; round++) {
         struct weir_arena *arena = weir_arena_create(1 << 12);
         struct weir_column columns[3];
@@ -387,11 +455,20 @@ static void test_key_decode_survives_any_bytes(void **state)
 static void test_row_codec_gives_back_what_it_was_given(void **state)
 {
     (void)state;
-    static const struct weir_type TYPES[] = {PLAIN(BOOLEAN),   PLAIN(SMALLINT),
-                                             PLAIN(INTEGER),   PLAIN(BIGINT),
-                                             PLAIN(REAL),      PLAIN(DOUBLE),
-                                             PLAIN(NUMERIC),   PLAIN(BYTEA),
-                                             PLAIN(TIMESTAMP), {WEIR_TYPE_COMPOSITE, -1, &outer}};
+    static const struct weir_type TYPES[] = {PLAIN(BOOLEAN),
+                                             PLAIN(SMALLINT),
+                                             PLAIN(INTEGER),
+                                             PLAIN(BIGINT),
+                                             PLAIN(REAL),
+                                             PLAIN(DOUBLE),
+                                             PLAIN(NUMERIC),
+                                             PLAIN(BYTEA),
+                                             PLAIN(TIMESTAMP),
+                                             {WEIR_TYPE_COMPOSITE, -1, &outer},
+                                             PLAIN(INTERVAL),
+                                             PLAIN(UUID),
+                                             {WEIR_TYPE_ARRAY, -1, &composites},
+                                             {WEIR_TYPE_ARRAY, -1, &numerics}};
     enum { COUNT = sizeof TYPES / sizeof *TYPES };
     struct weir_arena *arena = weir_arena_create(1 << 14);
     for (uint32_t round = 0; round < 300; round++) {
