@@ -8,8 +8,8 @@
 #include <string.h>
 
 static const struct weir_command *const commands[] = {
-    &weir_run_command,    &weir_check_command,   &weir_explain_command,
-    &weir_config_command, &weir_checkpoints_command, &weir_version_command,
+    &weir_run_command,         &weir_check_command,   &weir_explain_command, &weir_config_command,
+    &weir_checkpoints_command, &weir_offsets_command, &weir_version_command,
 };
 
 enum {
@@ -50,7 +50,11 @@ static void print_help(const struct weir_command *command, FILE *out)
             command->arguments[0] != '\0' ? " " : "", command->arguments, command->help);
     fprintf(out, "\nOptions:\n");
     for (uint32_t i = 0; i < WEIR_COMMAND_OPTIONS_MAX && command->options[i].name != NULL; i++) {
-        fprintf(out, "  %-12s %s\n", command->options[i].name, command->options[i].meaning);
+        const struct weir_command_option *option = &command->options[i];
+        char name[32];
+        snprintf(name, sizeof name, "%s%s%s", option->name, option->value != NULL ? " " : "",
+                 option->value != NULL ? option->value : "");
+        fprintf(out, "  %-12s %s\n", name, option->meaning);
     }
     fprintf(out, "  %-12s %s\n", "--help", "show this");
 }
@@ -122,6 +126,15 @@ static int run_command(const struct weir_cli *cli, const struct weir_command *co
                 return refuse_option(cli, command, words[i]);
             }
             line.options |= UINT32_C(1) << idx;
+            if (command->options[idx].value == NULL) {
+                continue;
+            }
+            if (i + 1 == word_count) {
+                fprintf(cli->err, "weir: %s of %s needs a value (weir %s --help)\n", words[i],
+                        command->name, command->name);
+                return WEIR_EXIT_REFUSED;
+            }
+            line.values[idx] = words[++i];
         } else if (line.argument_count == command->argument_count_max) {
             fprintf(cli->err, "weir: %s does not expect \"%s\" (weir %s --help)\n", command->name,
                     words[i], command->name);

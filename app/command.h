@@ -13,11 +13,13 @@ enum { WEIR_COMMAND_OPTIONS_MAX = 8 };
 struct weir_command_option {
     const char *name; // "--dot"
     const char *meaning;
+    const char *value; // what stands behind it ("T"); NULL: nothing
 };
 
 // What was written behind the command's name.
 struct weir_command_line {
-    uint32_t options; // bit i: the i-th option of the command was given
+    uint32_t options;                             // bit i: the i-th option of the command was given
+    const char *values[WEIR_COMMAND_OPTIONS_MAX]; // of the options that have one
     int argument_count;
     char *const *arguments; // what is no option, in order
 };
@@ -37,6 +39,7 @@ extern const struct weir_command weir_check_command;
 extern const struct weir_command weir_explain_command;
 extern const struct weir_command weir_config_command;
 extern const struct weir_command weir_checkpoints_command;
+extern const struct weir_command weir_offsets_command;
 extern const struct weir_command weir_version_command;
 
 #endif

@@ -76,6 +76,7 @@ static void begin_found(struct recovery *recovery)
 {
     const struct weir_config *config = recovery->context->config;
     const struct weir_recovered *out = recovery->out;
+    const struct weir_reset *reset = recovery->context->reset;
     recovery->found_partitions = weir_arena_alloc_zero(
         recovery->arena, out->start_count * sizeof *recovery->found_partitions);
     for (uint32_t i = 0; i < out->start_count; i++) {
@@ -86,6 +87,7 @@ static void begin_found(struct recovery *recovery)
             .topic = topic->name,
             .partition = out->starts[i].partition.partition,
             .can_skip_missing = table->on_missing == WEIR_ON_MISSING_CONTINUE,
+            .is_reset = reset != NULL && table == reset->table,
             .topic_id = topic->topic_id,
         };
     }
@@ -95,6 +97,7 @@ static void begin_found(struct recovery *recovery)
         .cluster_id = out->cluster_id,
         .store_path = weir_store_path(recovery->context->store),
         .restore = config->restore_text,
+        .is_reset = reset != NULL,
         .partition_count = out->start_count,
         .partitions = recovery->found_partitions,
     };
@@ -408,12 +411,22 @@ static enum weir_status decide(struct recovery *recovery, struct weir_error *err
     if (weir_recovery_decide(&recovery->found, &recovery->decision, decisions, error) != WEIR_OK) {
         return WEIR_ERROR;
     }
+    const struct weir_reset *reset = recovery->context->reset;
+    if (reset != NULL && recovery->decision.kind != WEIR_RECOVERY_REWIND) {
+        return weir_error_set(error, WEIR_DOMAIN_STORE, WEIR_ACTION_REFUSE,
+                              "job %s has never committed anything: there is no position to reset",
+                              recovery->context->config->job_id);
+    }
     out->number = recovery->decision.number;
+    out->from_number =
+        recovery->decision.manifest != NULL ? recovery->decision.manifest->number : -1;
+    struct weir_position position = reset != NULL ? reset->to : (struct weir_position){0};
     return weir_starts_resolve(&(struct weir_starts_question){.kafka = recovery->context->kafka,
                                                               .config = recovery->context->config,
                                                               .retry = &recovery->retry,
                                                               .decision = &recovery->decision,
-                                                              .partition_decisions = decisions},
+                                                              .partition_decisions = decisions,
+                                                              .reset = position},
                                out->start_count, out->starts, error);
 }
 
@@ -421,7 +434,7 @@ static enum weir_status decide(struct recovery *recovery, struct weir_error *err
 static const char *restore_obeyed(const struct recovery *recovery)
 {
     const struct weir_config *config = recovery->context->config;
-    return recovery->decision.kind == WEIR_RECOVERY_RESTORE &&
+    return recovery->decision.manifest != NULL && recovery->found.savepoint == NULL &&
                    config->restore_kind == WEIR_RESTORE_AUTO
                ? recovery->decision.manifest->restore
                : config->restore_text;
@@ -433,9 +446,14 @@ static enum weir_status claim(struct recovery *recovery, struct weir_error *erro
     struct weir_recovered *out = recovery->out;
     const struct weir_manifest *manifest = recovery->decision.manifest;
     if (recovery->decision.kind != WEIR_RECOVERY_RESTORE) {
-        if (weir_start_manifest_write(recovery->context, out, recovery->found.savepoint,
-                                      recovery->arena, &recovery->start_manifest,
-                                      error) != WEIR_OK) {
+        bool is_reset = recovery->context->reset != NULL;
+        struct weir_start_manifest_wish wish = {
+            .kind = is_reset ? "reset" : "start",
+            .restore = restore_obeyed(recovery),
+            .state = manifest,
+            .import_path = recovery->found.savepoint != NULL ? config->restore_value : NULL};
+        if (weir_start_manifest_write(recovery->context, out, &wish, recovery->arena,
+                                      &recovery->start_manifest, error) != WEIR_OK) {
             return WEIR_ERROR;
         }
         manifest = &recovery->start_manifest;
@@ -473,13 +491,16 @@ static enum weir_status claim(struct recovery *recovery, struct weir_error *erro
 static void log_result(const struct recovery *recovery)
 {
     const struct weir_recovered *out = recovery->out;
+    if (recovery->context->reset != NULL) {
+        return; // whoever resets says it
+    }
     if (recovery->decision.kind == WEIR_RECOVERY_FRESH) {
         weir_log(WEIR_LOG_INFO, "job %s begins with empty state at checkpoint %" PRId64 "%s",
                  recovery->context->config->job_id, out->number,
                  recovery->decision.is_discarded ? " (WEIR_RESTORE=discard)" : "");
         return;
     }
-    if (recovery->decision.kind == WEIR_RECOVERY_REWIND) {
+    if (recovery->found.savepoint != NULL) {
         weir_log(WEIR_LOG_INFO,
                  "job %s goes on from the savepoint in %s (checkpoint %" PRId64
                  " of job %s), as checkpoint %" PRId64,

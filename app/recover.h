@@ -12,6 +12,12 @@
 #include "kafka/committer.h"
 #include "kafka/handles.h"
 
+// A table whose positions are given up on purpose (weir offsets reset).
+struct weir_reset {
+    const struct weir_table *table;
+    struct weir_position to;
+};
+
 // What stays the same through all recoveries of a process.
 struct weir_job_context {
     const struct weir_config *config;
@@ -22,6 +28,7 @@ struct weir_job_context {
     const volatile int *stop_requests;
     struct weir_owner owner;
     struct weir_control *control;
+    const struct weir_reset *reset; // NULL, but for weir offsets reset
 };
 
 struct weir_recovered {
@@ -29,8 +36,9 @@ struct weir_recovered {
     struct weir_topics topics;
     struct weir_attempt attempt;
     struct weir_handles *handles;
-    int64_t number; // of the checkpoint that was claimed: the next epoch is number + 1
-    int64_t barrier_ms; // when its barrier was triggered, Unix epoch: now() until the next one
+    int64_t number;       // of the checkpoint that was claimed: the next epoch is number + 1
+    int64_t from_number;  // of the one that was gone on from; -1: none
+    int64_t barrier_ms;   // when its barrier was triggered, Unix epoch: now() until the next one
     uint32_t state_count; // of its keyed tasks
     const struct weir_state_handle *states;
     uint32_t start_count;

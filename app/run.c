@@ -91,26 +91,31 @@ static enum weir_status create_client(const struct weir_config *config,
     return weir_rdkafka_create(&client, kafka, error);
 }
 
-static enum weir_status prepare(struct run *run, const struct weir_config *config,
-                                struct weir_error *error)
+enum weir_status weir_job_prepare(const struct weir_config *config, int64_t lock_timeout_ms,
+                                  struct weir_arena *arena, struct weir_job_context *context,
+                                  struct weir_error *error)
 {
-    run->arena = weir_arena_create(64 << 10);
-    run->context.config = config;
-    run->context.clock = &weir_system_clock;
-    run->context.stop_requests = &weir_stop_requests;
-    run->contest_backoff_ms = CONTEST_BACKOFF_MS;
-    run->restart = (struct weir_restart){.attempts_max = config->restart_attempts_max,
-                                         .backoff_ms = config->restart_backoff_ms,
-                                         .backoff_max_ms = config->restart_backoff_max_ms};
+    context->config = config;
+    context->clock = &weir_system_clock;
+    context->stop_requests = &weir_stop_requests;
     int lock;
-    if (weir_sql_plan(config->sql_text, run->arena, &run->context.plan, error) != WEIR_OK ||
-        weir_state_lock(config->state_dir, LOCK_TIMEOUT_MS, &weir_stop_requests, &lock, error) !=
+    if (weir_sql_plan(config->sql_text, arena, &context->plan, error) != WEIR_OK ||
+        weir_state_lock(config->state_dir, lock_timeout_ms, &weir_stop_requests, &lock, error) !=
             WEIR_OK ||
         weir_store_open(config->checkpoint_dir, config->job_id, (int32_t)config->instance_id,
-                        &run->context.store, error) != WEIR_OK) {
+                        &context->store, error) != WEIR_OK) {
         return WEIR_ERROR;
     }
-    return create_client(config, run->context.plan, &run->context.kafka, error);
+    return create_client(config, context->plan, &context->kafka, error);
+}
+
+void weir_job_release(struct weir_job_context *context)
+{
+    if (context->kafka != NULL) {
+        context->kafka->ops->destroy(context->kafka);
+    }
+    weir_store_close(context->store);
+    weir_owner_deinit(&context->owner);
 }
 
 // Everything between two recoveries. The outcome is filled in any case.
@@ -166,8 +171,8 @@ static int on_recover(struct run *run, const struct weir_error *error)
         return WEIR_EXIT_FAILED;
     }
     weir_log(WEIR_LOG_WARN,
-             "%s; going back to the last committed checkpoint in %" PRId64
-             " ms (restart %" PRIu32 " of %" PRIu32 ")",
+             "%s; going back to the last committed checkpoint in %" PRId64 " ms (restart %" PRIu32
+             " of %" PRIu32 ")",
              error->text, wait_ms, run->restart.attempt_count, run->restart.attempts_max);
     pause_ms(wait_ms);
     return -1;
@@ -239,18 +244,19 @@ int weir_command_run(const struct weir_config *config)
     weir_control_init(&control);
     run.context.control = &control;
     weir_signals_init();
+    run.arena = weir_arena_create(64 << 10);
+    run.contest_backoff_ms = CONTEST_BACKOFF_MS;
+    run.restart = (struct weir_restart){.attempts_max = config->restart_attempts_max,
+                                        .backoff_ms = config->restart_backoff_ms,
+                                        .backoff_max_ms = config->restart_backoff_max_ms};
     int exit_code;
-    if (prepare(&run, config, &error) == WEIR_OK) {
+    if (weir_job_prepare(config, LOCK_TIMEOUT_MS, run.arena, &run.context, &error) == WEIR_OK) {
         exit_code = live_until_over(&run);
     } else {
         weir_log(WEIR_LOG_ERROR, "%s", error.text);
         exit_code = exit_code_of(&error);
     }
-    if (run.context.kafka != NULL) {
-        run.context.kafka->ops->destroy(run.context.kafka);
-    }
-    weir_store_close(run.context.store);
-    weir_owner_deinit(&run.context.owner);
+    weir_job_release(&run.context);
     weir_arena_destroy(run.arena);
     weir_control_deinit(&control);
     return exit_code;

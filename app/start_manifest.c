@@ -33,7 +33,7 @@ static const struct weir_manifest_position *list_positions(const struct weir_rec
 
 enum weir_status weir_start_manifest_write(const struct weir_job_context *context,
                                            const struct weir_recovered *recovered,
-                                           const struct weir_manifest *savepoint,
+                                           const struct weir_start_manifest_wish *wish,
                                            struct weir_arena *arena, struct weir_manifest *manifest,
                                            struct weir_error *error)
 {
@@ -44,8 +44,8 @@ enum weir_status weir_start_manifest_write(const struct weir_job_context *contex
         .job_id = config->job_id,
         .instance_id = (int32_t)config->instance_id,
         .cluster_id = recovered->cluster_id,
-        .kind = "start",
-        .restore = config->restore_text,
+        .kind = wish->kind,
+        .restore = wish->restore,
         .weir_version = WEIR_VERSION,
         .created_ms = weir_wall_ms(context->clock),
         .parallelism = config->parallelism,
@@ -55,10 +55,12 @@ enum weir_status weir_start_manifest_write(const struct weir_job_context *contex
     if (weir_store_set_owner(context->store, &recovered->attempt, error) != WEIR_OK) {
         return WEIR_ERROR;
     }
-    if (savepoint != NULL) {
-        manifest->state_count = savepoint->state_count;
-        manifest->states = savepoint->states;
-        if (weir_savepoint_import(config->restore_value, savepoint, weir_store_path(context->store),
+    if (wish->state != NULL) {
+        manifest->state_count = wish->state->state_count;
+        manifest->states = wish->state->states;
+    }
+    if (wish->import_path != NULL) {
+        if (weir_savepoint_import(wish->import_path, wish->state, weir_store_path(context->store),
                                   error) != WEIR_OK) {
             return WEIR_ERROR;
         }

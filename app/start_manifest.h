@@ -6,12 +6,19 @@
 
 #include "app/recover.h"
 
+struct weir_start_manifest_wish {
+    const char *kind;                  // "start", "reset"
+    const char *restore;               // what was obeyed of WEIR_RESTORE
+    const struct weir_manifest *state; // whose state the run begins with; NULL: none
+    const char *import_path;           // the savepoint that holds its files; NULL: the store does
+};
+
 // Takes the store over and makes the manifest durable: number, attempt and positions are those of
-// `recovered`; with a savepoint (NULL: none) its state is brought into the store first. Arrays of
-// the manifest go to the arena. Blocks on the disk.
+// `recovered`. State of a savepoint is brought into the store first. Arrays of the manifest go to
+// the arena. Blocks on the disk.
 enum weir_status weir_start_manifest_write(const struct weir_job_context *context,
                                            const struct weir_recovered *recovered,
-                                           const struct weir_manifest *savepoint,
+                                           const struct weir_start_manifest_wish *wish,
                                            struct weir_arena *arena, struct weir_manifest *manifest,
                                            struct weir_error *error);
 

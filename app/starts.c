@@ -76,6 +76,9 @@ static enum weir_status resolve_start(const struct weir_starts_question *questio
         position = start->table->start.kind != WEIR_POSITION_DEFAULT ? start->table->start
                                                                      : question->config->start;
         break;
+    case WEIR_START_RESET:
+        position = question->reset;
+        break;
     }
     start->partition.last_offset = -1;
     start->partition.end_offset = -1;

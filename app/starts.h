@@ -21,6 +21,7 @@ struct weir_starts_question {
     const struct weir_retry *retry;
     const struct weir_recovery *decision;
     const struct weir_partition_decision *partition_decisions; // of the starts; not read for FRESH
+    struct weir_position reset;                                // for WEIR_START_RESET
 };
 
 // Fills the partitions of the starts; table and partition number are there. Errors: FAIL when the

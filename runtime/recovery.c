@@ -179,6 +179,17 @@ static enum weir_status check_topic(const struct weir_found_partition *partition
     return WEIR_OK;
 }
 
+// Nobody stands in the topic any more: every table that reads it begins where it is told to.
+static bool is_reset(const struct weir_found *found, const char *topic)
+{
+    for (uint32_t i = 0; i < found->partition_count; i++) {
+        if (strcmp(found->partitions[i].topic, topic) == 0 && !found->partitions[i].is_reset) {
+            return false;
+        }
+    }
+    return true;
+}
+
 // Every partition that the manifest knows for a topic of the job must still be there.
 static enum weir_status check_none_gone(const struct weir_found *found,
                                         const struct weir_manifest *manifest,
@@ -186,7 +197,7 @@ static enum weir_status check_none_gone(const struct weir_found *found,
 {
     for (uint32_t i = 0; i < manifest->position_count; i++) {
         const struct weir_position_entry *entry = &manifest->positions[i].entry;
-        bool is_there = !has_topic(found, entry->topic);
+        bool is_there = !has_topic(found, entry->topic) || is_reset(found, entry->topic);
         for (uint32_t j = 0; !is_there && j < found->partition_count; j++) {
             is_there = found->partitions[j].partition == entry->partition &&
                        strcmp(found->partitions[j].topic, entry->topic) == 0;
@@ -383,7 +394,9 @@ static enum weir_status decide_partitions(const struct weir_found *found,
         const struct weir_manifest_position *position =
             find_own_position(found, recovery->manifest, partition, &is_known_table);
         decisions[i] = (struct weir_partition_decision){0};
-        if (position == NULL) {
+        if (partition->is_reset) {
+            decisions[i].kind = WEIR_START_RESET;
+        } else if (position == NULL) {
             decisions[i].kind = is_known_table ? WEIR_START_EARLIEST : WEIR_START_TABLE;
         } else if (decide_known(found, partition, position, recovery, &decisions[i], error) !=
                    WEIR_OK) {
@@ -481,8 +494,13 @@ enum weir_status weir_recovery_decide(const struct weir_found *found,
     if (status != WEIR_OK || recovery->kind == WEIR_RECOVERY_FRESH) {
         return status;
     }
-    if (weir_recovery_check_identity(found, recovery->manifest, recovery, error) != WEIR_OK) {
+    if (weir_recovery_check_identity(found, recovery->manifest, recovery, error) != WEIR_OK ||
+        decide_partitions(found, recovery, decisions, error) != WEIR_OK) {
         return WEIR_ERROR;
     }
-    return decide_partitions(found, recovery, decisions, error);
+    if (found->is_reset) {
+        recovery->kind = WEIR_RECOVERY_REWIND;
+        recovery->number = next_free_number(found, pointer);
+    }
+    return WEIR_OK;
 }

@@ -33,6 +33,7 @@ struct weir_found_partition {
     const char *topic;
     int32_t partition;
     bool can_skip_missing; // on_missing = 'continue'
+    bool is_reset;         // its position is given up on purpose: what is there does not matter
     enum weir_pointer_state pointer_state;
     struct weir_pointer pointer;
     int64_t committed_offset;
@@ -61,8 +62,8 @@ struct weir_found {
     const char *cluster_id;
     const char *store_path;
     const char *restore; // WEIR_RESTORE: "auto", "discard:<word>" or "savepoint:<path>"
-    const struct weir_manifest
-        *savepoint; // that WEIR_RESTORE names, where it is still to be obeyed
+    const struct weir_manifest *savepoint; // of WEIR_RESTORE, where it is still to be obeyed
+    bool is_reset; // a position is: the checkpoint is gone on from under a new number
     uint32_t partition_count;
     const struct weir_found_partition *partitions;
     uint32_t manifest_count; // sorted as weir_store_list gives them
@@ -72,8 +73,10 @@ struct weir_found {
 enum weir_recovery_kind {
     WEIR_RECOVERY_FRESH,   // resolve positions, write the start manifest `number`, claim it
     WEIR_RECOVERY_RESTORE, // claim manifest `number` of `attempt`, go on with number + 1
-    WEIR_RECOVERY_REWIND,  // write the start manifest `number` from the savepoint, claim it
-    WEIR_RECOVERY_REFUSE,  // exit 2 with the error
+    // Write the start manifest `number`, claim it: the state is that of `manifest`, a savepoint's
+    // or (is_reset) the pointer's.
+    WEIR_RECOVERY_REWIND,
+    WEIR_RECOVERY_REFUSE, // exit 2 with the error
 };
 
 // Why it is refused (closed set).
@@ -96,6 +99,7 @@ enum weir_start_kind {
     WEIR_START_AT_OFFSET, // `offset`
     WEIR_START_EARLIEST,  // a partition that appeared after the job's first start
     WEIR_START_TABLE,     // a table that the checkpoint does not know: its own `start`
+    WEIR_START_RESET,     // where the one who resets it says
 };
 
 struct weir_partition_decision {

@@ -169,7 +169,8 @@ static bool is_overridden(const char *setting, const char *const *extra)
     return false;
 }
 
-struct weir_test_process *sql_job_start(struct sql_job *job, const char *const *extra)
+struct weir_test_process *sql_job_start_command(struct sql_job *job, const char *const *words,
+                                                const char *const *extra)
 {
     const char *defaults[] = {
         weir_test_format("WEIR_SQL_FILE=%s", job->sql_path),
@@ -194,13 +195,28 @@ struct weir_test_process *sql_job_start(struct sql_job *job, const char *const *
         environment[count++] = extra[i];
     }
     environment[count] = NULL;
-    const char *argv[] = {WEIR_TEST_PROGRAM, "run", NULL};
+    const char *argv[16] = {WEIR_TEST_PROGRAM};
+    for (size_t i = 0; words[i] != NULL; i++) {
+        assert_in_range(i, 0, 13);
+        argv[i + 1] = words[i];
+    }
     return weir_test_process_start(&(struct weir_test_process_options){
         .argv = argv,
         .environment = environment,
         .is_environment_empty = true, // WEIR_TEST_… is for the tests
         .log_path = weir_test_format("%s/run-%03d.log", job->dir, job->start_count++),
     });
+}
+
+struct weir_test_process *sql_job_start(struct sql_job *job, const char *const *extra)
+{
+    return sql_job_start_command(job, SQL_JOB_TEXTS("run"), extra);
+}
+
+const char *sql_job_run_command(struct sql_job *job, const char *const *words,
+                                const char *const *extra, int code, const char *const *texts)
+{
+    return sql_job_expect_exit(sql_job_start_command(job, words, extra), code, texts);
 }
 
 void sql_job_wait_running(struct weir_test_process *process)

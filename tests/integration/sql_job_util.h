@@ -51,6 +51,12 @@ void sql_job_feed_numbers(const struct sql_job *job, const char *suffix, int32_t
 // takes the place of a default.
 struct weir_test_process *sql_job_start(struct sql_job *job, const char *const *extra);
 
+// The same with another command than run, and one to its end (see sql_job_expect_exit).
+struct weir_test_process *sql_job_start_command(struct sql_job *job, const char *const *words,
+                                                const char *const *extra);
+const char *sql_job_run_command(struct sql_job *job, const char *const *words,
+                                const char *const *extra, int code, const char *const *texts);
+
 // Waits until the process says that it is running.
 void sql_job_wait_running(struct weir_test_process *process);
 

@@ -85,6 +85,11 @@ static void test_refused_command_lines(void **state)
         {{"explain", "--dott"}, "weir: explain has no option \"--dott\"; the nearest is --dot\n"},
         {{"explain", "--dot", "--json"}, "weir: --dot and --json are both given; keep one\n"},
         {{"version", "--x"}, "weir: version has no option \"--x\"; the nearest is --help\n"},
+        {{"offsets", "reset", "--table"},
+         "weir: --table of offsets needs a value (weir offsets --help)\n"},
+        {{"offsets", "reset"},
+         "weir: offsets takes reset --table T --to earliest|latest|<timestamp> (weir offsets "
+         "--help)\n"},
         {{"run", "job.sql"}, "weir: run does not expect \"job.sql\" (weir run --help)\n"},
         {{"check", "--connect"},
          "weir: check --connect does not exist yet; without it everything that needs no broker is "
@@ -104,8 +109,8 @@ static void test_refused_command_lines(void **state)
 static void test_help_everywhere(void **state)
 {
     (void)state;
-    static const char *const commands[] = {"run",    "check",       "explain",
-                                            "config", "checkpoints", "version"};
+    static const char *const commands[] = {"run",         "check",   "explain", "config",
+                                           "checkpoints", "offsets", "version"};
     struct fixture fixture;
     fixture_init(&fixture);
     struct outcome overview = invoke(&fixture, NOTHING, ARGV("--help"));

@@ -342,6 +342,26 @@ static void make_savepoint_of_former_topic(struct world *world)
     world->partitions[1].last_record = WEIR_LAST_RECORD_DIFFERENT;
 }
 
+// Everything that speaks against a position, on a table whose position is given up.
+static void make_reset(struct world *world)
+{
+    make_healthy(world);
+    world->found.is_reset = true;
+    for (int i = 0; i < 2; i++) {
+        world->partitions[i].is_reset = true;
+        world->partitions[i].low_offset = 150;
+        world->partitions[i].last_record = WEIR_LAST_RECORD_DIFFERENT;
+    }
+    world->found.partition_count = 1;
+}
+
+static void make_reset_of_another_table(struct world *world)
+{
+    make_records_missing(world);
+    world->found.is_reset = true;
+    world->partitions[1].is_reset = true;
+}
+
 // A discard was written, but killed before its claim; nothing else is there.
 static void make_unclaimed_discard(struct world *world)
 {
@@ -433,6 +453,9 @@ static const struct row rows[] = {
      WEIR_REFUSAL_OTHER_CLUSTER, 9, "elsewhere"},
     {"savepoint, records removed", make_savepoint_with_removed_records, WEIR_RECOVERY_REFUSE,
      WEIR_REFUSAL_RECORDS_MISSING, 9, "10 records"},
+    {"reset", make_reset, WEIR_RECOVERY_REWIND, WEIR_REFUSAL_NONE, 9, NULL},
+    {"reset of another table", make_reset_of_another_table, WEIR_RECOVERY_REFUSE,
+     WEIR_REFUSAL_RECORDS_MISSING, 7, "10 records"},
     {"savepoint, topic anew", make_savepoint_of_former_topic, WEIR_RECOVERY_REFUSE,
      WEIR_REFUSAL_TOPIC_ANEW, 9, "last record"},
 };
@@ -490,6 +513,10 @@ static void test_recovery_starts_partitions_where_they_belong(void **state)
     assert_int_equal(decisions[0].offset, 100);
     assert_int_equal(decisions[1].offset, 200);
     assert_int_equal(decisions[2].kind, WEIR_START_EARLIEST);
+    make_reset(&world);
+    assert_int_equal(weir_recovery_decide(&world.found, &recovery, decisions, &error), WEIR_OK);
+    assert_int_equal(decisions[0].kind, WEIR_START_RESET);
+    assert_int_equal(recovery.manifest->number, 7);
     make_savepoint(&world);
     assert_int_equal(weir_recovery_decide(&world.found, &recovery, decisions, &error), WEIR_OK);
     assert_int_equal(decisions[0].offset, 40);
