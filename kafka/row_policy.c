@@ -5,17 +5,28 @@
 
 #include "runtime/base/clock.h"
 #include "runtime/base/log.h"
+#include "runtime/base/metrics.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
 enum { WRITER_COUNT = 2 };
 
+// What rows of one operator are counted by; opened with the first of them.
+struct by_operator {
+    const char *name;         // compared by address: operators have theirs for life
+    struct weir_metric *late; // NULL: not yet, as those below
+    struct weir_metric *dropped[WEIR_ROW_ERROR_REASON_COUNT];
+};
+
 struct policy {
     struct weir_row_policy base; // first: the interface
     struct weir_row_policy_config config;
     struct weir_writer *writers[WRITER_COUNT]; // dead letters, late rows; either may be NULL
     _Atomic uint64_t counts[WEIR_ROW_ERROR_REASON_COUNT];
+    struct weir_metric *dead_letters[WEIR_ROW_ERROR_REASON_COUNT]; // NULL: no such policy
+    struct by_operator *by_operator;
+    uint32_t operator_count;
     struct weir_header *headers; // the record's own, then ours; grows
     uint32_t header_capacity;
 };
@@ -135,6 +146,45 @@ static const char *fate_of(const struct policy *policy, enum weir_row_error_reas
     return policy->config.kind == WEIR_ROW_POLICY_SKIP ? "skipped" : "dead letter";
 }
 
+static struct by_operator *counts_of(struct policy *policy, const char *operator_name)
+{
+    const char *name = operator_name != NULL ? operator_name : policy->config.table;
+    for (uint32_t i = 0; i < policy->operator_count; i++) {
+        if (policy->by_operator[i].name == name) {
+            return &policy->by_operator[i];
+        }
+    }
+    policy->by_operator = weir_realloc(
+        policy->by_operator, (policy->operator_count + 1) * sizeof *policy->by_operator);
+    struct by_operator *added = &policy->by_operator[policy->operator_count++];
+    *added = (struct by_operator){.name = name};
+    return added;
+}
+
+static void count_row(struct policy *policy, const struct weir_row_error *row_error,
+                      bool is_written)
+{
+    enum weir_row_error_reason reason = row_error->reason;
+    struct by_operator *counts = counts_of(policy, row_error->operator_name);
+    if (reason == WEIR_ROW_ERROR_LATE) {
+        if (counts->late == NULL) {
+            counts->late =
+                weir_metric_open(WEIR_METRIC_LATE_ROWS, WEIR_METRIC_LABELS(counts->name));
+        }
+        weir_metric_add(counts->late, 1);
+    } else if (is_written) {
+        weir_metric_add(policy->dead_letters[reason], 1);
+    }
+    if (!is_written) {
+        if (counts->dropped[reason] == NULL) {
+            counts->dropped[reason] = weir_metric_open(
+                WEIR_METRIC_ROWS_DROPPED,
+                WEIR_METRIC_LABELS(counts->name, weir_row_error_reason_name(reason)));
+        }
+        weir_metric_add(counts->dropped[reason], 1);
+    }
+}
+
 static enum weir_status report(struct weir_row_error_policy *interface,
                                const struct weir_row_error *row_error, struct weir_error *error)
 {
@@ -150,6 +200,7 @@ static enum weir_status report(struct weir_row_error_policy *interface,
     }
     struct weir_writer *writer;
     const char *fate = fate_of(policy, row_error->reason, &writer);
+    count_row(policy, row_error, writer != NULL);
     if ((count & (count - 1)) == 0) {
         describe(row_error, text, sizeof text);
         weir_log(WEIR_LOG_WARN, "table %s: %s: %s (%" PRIu64 " with this reason so far)",
@@ -190,6 +241,16 @@ static void destroy(struct weir_operator *op)
     for (int i = 0; i < WRITER_COUNT; i++) {
         weir_writer_destroy(policy->writers[i]);
     }
+    for (int i = 0; i < WEIR_ROW_ERROR_REASON_COUNT; i++) {
+        weir_metric_close(policy->dead_letters[i]);
+        for (uint32_t j = 0; j < policy->operator_count; j++) {
+            weir_metric_close(policy->by_operator[j].dropped[i]);
+        }
+    }
+    for (uint32_t j = 0; j < policy->operator_count; j++) {
+        weir_metric_close(policy->by_operator[j].late);
+    }
+    free(policy->by_operator);
     free(policy->headers);
     free(policy);
 }
@@ -208,6 +269,14 @@ struct weir_row_policy *weir_row_policy_create(const struct weir_row_policy_conf
     policy->config = *config;
     policy->writers[0] = config->writer;
     policy->writers[1] = config->late_writer;
+    for (int i = 0; i < WEIR_ROW_ERROR_REASON_COUNT; i++) {
+        if (config->writer != NULL && i != WEIR_ROW_ERROR_LATE) {
+            policy->dead_letters[i] = weir_metric_open(
+                WEIR_METRIC_DEAD_LETTERS,
+                WEIR_METRIC_LABELS(config->table,
+                                   weir_row_error_reason_name((enum weir_row_error_reason)i)));
+        }
+    }
     policy->base.op.ops = &policy_ops;
     policy->base.op.name = config->table;
     policy->base.policy.report = report;

@@ -2,6 +2,7 @@
 // See sink.h. On the way of a row: the last node of a chain. The wall clock is read once a batch.
 #include "kafka/sink.h"
 
+#include "runtime/base/metrics.h"
 #include "runtime/types/json_out.h"
 
 #include <stdio.h>
@@ -13,9 +14,9 @@ struct sink {
     struct weir_encoded *values; // of one batch
     struct weir_encoded *keys;
     uint32_t next_partition; // for rows of no single record: round robin by batch
-    _Atomic uint64_t row_count;
-    _Atomic uint64_t byte_count;
-    _Atomic uint64_t clamped_count;
+    struct weir_metric *row_count;
+    struct weir_metric *byte_count;
+    struct weir_metric *clamped_count;
 };
 
 uint32_t weir_murmur2(struct weir_view key)
@@ -120,9 +121,9 @@ static void encode(struct sink *sink, struct weir_batch *batch)
 
 static void count_rows(struct sink *sink, uint64_t rows, uint64_t clamped)
 {
-    atomic_fetch_add_explicit(&sink->row_count, rows, memory_order_relaxed);
-    atomic_fetch_add_explicit(&sink->byte_count, sink->bytes.size_bytes, memory_order_relaxed);
-    atomic_fetch_add_explicit(&sink->clamped_count, clamped, memory_order_relaxed);
+    weir_metric_add(sink->row_count, rows);
+    weir_metric_add(sink->byte_count, sink->bytes.size_bytes);
+    weir_metric_add(sink->clamped_count, clamped);
 }
 
 static void show_pressure(struct sink *sink)
@@ -227,6 +228,9 @@ static void destroy(struct weir_operator *op)
     weir_encoder_destroy(sink->config.value_encoder);
     weir_encoder_destroy(sink->config.key_encoder);
     weir_buffer_deinit(&sink->bytes);
+    weir_metric_close(sink->row_count);
+    weir_metric_close(sink->byte_count);
+    weir_metric_close(sink->clamped_count);
     free(sink);
 }
 
@@ -246,6 +250,12 @@ struct weir_operator *weir_sink_create(const struct weir_sink_config *config)
     sink->op.ops = &sink_ops;
     sink->op.id = config->id;
     sink->op.name = config->name;
+    const char *const *labels = WEIR_METRIC_LABELS(
+        config->table, config->writer != NULL ? weir_writer_topic(config->writer) : "");
+    sink->row_count = weir_metric_open(WEIR_METRIC_SINK_RECORDS, labels);
+    sink->byte_count = weir_metric_open(WEIR_METRIC_SINK_BYTES, labels);
+    sink->clamped_count =
+        weir_metric_open(WEIR_METRIC_TIMESTAMPS_CLAMPED, WEIR_METRIC_LABELS(config->table));
     return &sink->op;
 }
 
@@ -253,8 +263,8 @@ struct weir_sink_stats weir_sink_stats(const struct weir_operator *op)
 {
     const struct sink *sink = (const struct sink *)op;
     return (struct weir_sink_stats){
-        .row_count = atomic_load_explicit(&sink->row_count, memory_order_relaxed),
-        .byte_count = atomic_load_explicit(&sink->byte_count, memory_order_relaxed),
-        .clamped_count = atomic_load_explicit(&sink->clamped_count, memory_order_relaxed),
+        .row_count = weir_metric_count(sink->row_count),
+        .byte_count = weir_metric_count(sink->byte_count),
+        .clamped_count = weir_metric_count(sink->clamped_count),
     };
 }

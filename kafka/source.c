@@ -11,6 +11,7 @@
 #include "kafka/source.h"
 
 #include "runtime/base/log.h"
+#include "runtime/base/metrics.h"
 
 #include <inttypes.h>
 #include <zlib.h>
@@ -20,6 +21,12 @@ struct partition {
     bool is_done; // bounded and at its end
     _Atomic int64_t position; // at.offset, for other threads
     _Atomic int64_t end;      // last known end, -1: unknown
+    // The high watermark when the end was last reached: with another one there is more to read.
+    _Atomic int64_t end_high_watermark;
+    uint32_t fetched_count; // in this poll, not counted yet
+    uint64_t fetched_bytes;
+    struct weir_metric *record_count;
+    struct weir_metric *byte_count;
 };
 
 struct source {
@@ -32,9 +39,7 @@ struct source {
     struct weir_fetched *fetched;  // WEIR_BATCH_ROWS_MAX, as the two below
     struct weir_record *records;   // of this poll, without ends and errors
     uint32_t *partition_idxs;      // of records
-    _Atomic uint64_t record_count;
-    _Atomic uint64_t byte_count;
-    _Atomic uint64_t null_value_count;
+    struct weir_metric *null_value_count;
 };
 
 static void mark_if_done(struct source *source, struct partition *partition)
@@ -86,11 +91,9 @@ static enum weir_status on_fetch_error(const struct source *source,
 // Splits what was fetched into records to be decoded and positions to be moved. Records of one
 // partition come in order, so that the last one seen is the last one read.
 static enum weir_status sort_fetched(struct source *source, uint32_t fetched_count,
-                                     uint32_t *record_count, uint64_t *byte_count,
-                                     struct weir_error *error)
+                                     uint32_t *record_count, struct weir_error *error)
 {
     *record_count = 0;
-    *byte_count = 0;
     for (uint32_t i = 0; i < fetched_count; i++) {
         const struct weir_fetched *fetched = &source->fetched[i];
         struct partition *partition = &source->partitions[fetched->partition_idx];
@@ -106,13 +109,20 @@ static enum weir_status sort_fetched(struct source *source, uint32_t fetched_cou
             }
             source->records[*record_count] = fetched->record;
             source->partition_idxs[(*record_count)++] = fetched->partition_idx;
-            *byte_count += fetched->record.key.size_bytes + fetched->record.value.size_bytes;
+            partition->fetched_count++;
+            partition->fetched_bytes +=
+                fetched->record.key.size_bytes + fetched->record.value.size_bytes;
             // Overwritten by later records of this poll: what stays is the last one.
             partition->at.last_offset = fetched->record.offset;
             move_to(source, partition, fetched->record.offset + 1);
             break;
         case WEIR_FETCH_END:
-            atomic_store_explicit(&partition->end, fetched->record.offset, memory_order_relaxed);
+            atomic_store_explicit(
+                &partition->end_high_watermark,
+                source->config.consumer->ops->high_watermark(source->config.consumer,
+                                                             fetched->partition_idx),
+                memory_order_relaxed);
+            atomic_store_explicit(&partition->end, fetched->record.offset, memory_order_release);
             move_to(source, partition, fetched->record.offset);
             break;
         case WEIR_FETCH_ERROR:
@@ -183,12 +193,24 @@ static enum weir_status push_rows(struct source *source, const struct weir_decod
     return weir_operator_push(&source->base.op, &batch, error);
 }
 
+static void count_fetched(struct source *source)
+{
+    for (uint32_t i = 0; i < source->config.partition_count; i++) {
+        struct partition *partition = &source->partitions[i];
+        if (partition->fetched_count > 0) {
+            weir_metric_add(partition->record_count, partition->fetched_count);
+            weir_metric_add(partition->byte_count, partition->fetched_bytes);
+            partition->fetched_count = 0;
+            partition->fetched_bytes = 0;
+        }
+    }
+}
+
 static enum weir_status take_records(struct source *source, uint32_t fetched_count,
                                      struct weir_error *error)
 {
     uint32_t record_count;
-    uint64_t byte_count;
-    if (sort_fetched(source, fetched_count, &record_count, &byte_count, error) != WEIR_OK) {
+    if (sort_fetched(source, fetched_count, &record_count, error) != WEIR_OK) {
         return WEIR_ERROR;
     }
     if (record_count == 0) {
@@ -198,10 +220,8 @@ static enum weir_status take_records(struct source *source, uint32_t fetched_cou
     struct weir_decoded decoded;
     weir_decoder_decode(source->config.decoder, source->records, record_count, source->arena,
                         &decoded);
-    atomic_fetch_add_explicit(&source->record_count, record_count, memory_order_relaxed);
-    atomic_fetch_add_explicit(&source->byte_count, byte_count, memory_order_relaxed);
-    atomic_fetch_add_explicit(&source->null_value_count, decoded.null_value_count,
-                              memory_order_relaxed);
+    count_fetched(source);
+    weir_metric_add(source->null_value_count, decoded.null_value_count);
     if (report_bad(source, &decoded, error) != WEIR_OK) {
         return WEIR_ERROR;
     }
@@ -276,6 +296,11 @@ static void destroy(struct weir_operator *op)
     source->config.consumer->ops->destroy(source->config.consumer);
     weir_decoder_destroy(source->config.decoder);
     weir_arena_destroy(source->arena);
+    for (uint32_t i = 0; i < source->config.partition_count; i++) {
+        weir_metric_close(source->partitions[i].record_count);
+        weir_metric_close(source->partitions[i].byte_count);
+    }
+    weir_metric_close(source->null_value_count);
     free(source->partitions);
     free(source->fetched);
     free(source->records);
@@ -319,11 +344,19 @@ enum weir_status weir_source_create(const struct weir_source_config *config,
     source->records = weir_alloc(WEIR_BATCH_ROWS_MAX * sizeof *source->records);
     source->partition_idxs = weir_alloc(WEIR_BATCH_ROWS_MAX * sizeof *source->partition_idxs);
     source->partitions = weir_alloc_zero(config->partition_count * sizeof *source->partitions);
+    source->null_value_count =
+        weir_metric_open(WEIR_METRIC_ROWS_DROPPED, WEIR_METRIC_LABELS(config->name, "null_value"));
     source->open_count = config->partition_count;
     for (uint32_t i = 0; i < config->partition_count; i++) {
         source->partitions[i].at = config->partitions[i];
         atomic_init(&source->partitions[i].position, config->partitions[i].offset);
         atomic_init(&source->partitions[i].end, -1);
+        source->partitions[i].record_count =
+            weir_metric_open_partition(WEIR_METRIC_SOURCE_RECORDS, config->table, config->topic,
+                                       config->partitions[i].partition);
+        source->partitions[i].byte_count =
+            weir_metric_open_partition(WEIR_METRIC_SOURCE_BYTES, config->table, config->topic,
+                                       config->partitions[i].partition);
         mark_if_done(source, &source->partitions[i]);
         if (config->partitions[i].is_moved) {
             atomic_fetch_add_explicit(&source->base.activity, 1, memory_order_release);
@@ -340,11 +373,13 @@ enum weir_status weir_source_create(const struct weir_source_config *config,
 struct weir_source_stats weir_source_stats(const struct weir_source *base)
 {
     const struct source *source = (const struct source *)base;
-    return (struct weir_source_stats){
-        .record_count = atomic_load_explicit(&source->record_count, memory_order_relaxed),
-        .byte_count = atomic_load_explicit(&source->byte_count, memory_order_relaxed),
-        .null_value_count = atomic_load_explicit(&source->null_value_count, memory_order_relaxed),
-    };
+    struct weir_source_stats stats = {.null_value_count =
+                                          weir_metric_count(source->null_value_count)};
+    for (uint32_t i = 0; i < source->config.partition_count; i++) {
+        stats.record_count += weir_metric_count(source->partitions[i].record_count);
+        stats.byte_count += weir_metric_count(source->partitions[i].byte_count);
+    }
+    return stats;
 }
 
 int64_t weir_source_position(const struct weir_source *base, uint32_t partition_idx)
@@ -353,11 +388,25 @@ int64_t weir_source_position(const struct weir_source *base, uint32_t partition_
     return atomic_load_explicit(&source->partitions[partition_idx].position, memory_order_relaxed);
 }
 
+bool weir_source_is_bounded(const struct weir_source *base, uint32_t partition_idx)
+{
+    return ((const struct source *)base)->partitions[partition_idx].at.end_offset >= 0;
+}
+
 int64_t weir_source_lag(const struct weir_source *base, uint32_t partition_idx)
 {
     const struct source *source = (const struct source *)base;
     const struct partition *partition = &source->partitions[partition_idx];
-    int64_t end = atomic_load_explicit(&partition->end, memory_order_relaxed);
+    int64_t end = partition->at.end_offset;
+    if (end < 0) {
+        struct weir_consumer *consumer = source->config.consumer;
+        int64_t high_watermark = consumer->ops->high_watermark(consumer, partition_idx);
+        end = atomic_load_explicit(&partition->end, memory_order_acquire);
+        if (end < 0 || high_watermark != atomic_load_explicit(&partition->end_high_watermark,
+                                                              memory_order_relaxed)) {
+            end = high_watermark;
+        }
+    }
     int64_t position = atomic_load_explicit(&partition->position, memory_order_relaxed);
     return end < 0 ? -1 : end > position ? end - position : 0;
 }

@@ -49,8 +49,12 @@ struct weir_source_stats weir_source_stats(const struct weir_source *source);
 // The next offset that is read. Thread: any.
 int64_t weir_source_position(const struct weir_source *source, uint32_t partition_idx);
 
-// Records between the position and the end of what is committed upstream, as far as known; -1:
-// unknown. Thread: any.
+// Is it read up to an end that is known already? Thread: any.
+bool weir_source_is_bounded(const struct weir_source *source, uint32_t partition_idx);
+
+// Offsets between the position and the end: where the partition was read to its end, that of what
+// is committed upstream, as long as nothing has come since. -1: no broker has told yet.
+// Thread: any.
 int64_t weir_source_lag(const struct weir_source *source, uint32_t partition_idx);
 
 #endif

@@ -162,6 +162,11 @@ uint32_t weir_writer_partition_count(const struct weir_writer *writer)
     return writer->config.partition_count;
 }
 
+const char *weir_writer_topic(const struct weir_writer *writer)
+{
+    return writer->config.topic;
+}
+
 bool weir_writer_is_full(const struct weir_writer *writer)
 {
     return writer->is_blocked;

@@ -30,6 +30,7 @@ struct weir_writer *weir_writer_create(const struct weir_writer_config *config);
 void weir_writer_destroy(struct weir_writer *writer); // after the handles are closed
 
 uint32_t weir_writer_partition_count(const struct weir_writer *writer);
+const char *weir_writer_topic(const struct weir_writer *writer);
 
 // Is the message larger than the client or the topic's brokers take? Then the text says which key,
 // how large, and whose limit it is.

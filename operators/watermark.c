@@ -7,6 +7,8 @@
 // 3. A partition is idle only at its end (the source says so) and after idle_timeout without rows.
 #include "operators/watermark.h"
 
+#include "runtime/base/metrics.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -15,6 +17,7 @@ struct partition {
     int64_t event_time_us;
     int64_t last_row_ms; // monotonic
     bool is_idle;
+    struct weir_metric *seconds; // what is shown of its time
 };
 
 struct watermark {
@@ -34,6 +37,15 @@ static struct partition *find(struct watermark *watermark, int32_t number)
     WEIR_ASSERT(!"a row of a partition that the task does not read");
 }
 
+static void show(const struct watermark *watermark, const struct partition *partition)
+{
+    if (partition->event_time_us != INT64_MIN) {
+        int64_t reached_us = partition->event_time_us - watermark->config.delay_us;
+        weir_metric_set(partition->seconds,
+                        (double)(reached_us / 1000 + WEIR_EPOCH_SHIFT_MS) / 1000);
+    }
+}
+
 // Passes on the least time of the partitions that are not idle, if that is news.
 static enum weir_status pass_on(struct watermark *watermark, struct weir_error *error)
 {
@@ -44,6 +56,7 @@ static enum weir_status pass_on(struct watermark *watermark, struct weir_error *
             continue;
         }
         time.is_idle = false;
+        show(watermark, partition);
         int64_t reached_us = partition->event_time_us == INT64_MIN
                                  ? INT64_MIN
                                  : partition->event_time_us - watermark->config.delay_us;
@@ -181,7 +194,11 @@ static enum weir_status barrier(struct weir_operator *op, const struct weir_barr
 
 static void destroy(struct weir_operator *op)
 {
-    free(((struct watermark *)op)->partitions);
+    struct watermark *watermark = (struct watermark *)op;
+    for (uint32_t i = 0; i < watermark->config.partition_count; i++) {
+        weir_metric_close(watermark->partitions[i].seconds);
+    }
+    free(watermark->partitions);
     free(op);
 }
 
@@ -209,7 +226,11 @@ struct weir_operator *weir_watermark_create(const char *id, const char *name,
         watermark->partitions[i] =
             (struct partition){.number = config->partitions[i].partition,
                                .event_time_us = config->partitions[i].event_time_us,
-                               .last_row_ms = now_ms};
+                               .last_row_ms = now_ms,
+                               .seconds = weir_metric_open_partition(
+                                   WEIR_METRIC_WATERMARK, config->table, NULL,
+                                   config->partitions[i].partition)};
+        show(watermark, &watermark->partitions[i]);
     }
     return &watermark->op;
 }
