@@ -226,12 +226,6 @@ static void check_together(struct loader *loader)
                             weir_size_format(config->memory_bytes, given, sizeof given),
                             weir_size_format(limit_bytes, limit, sizeof limit));
     }
-    if (config->http_listen != NULL && config->http_listen[0] != '\0') {
-        weir_fault_list_add(&loader->notices,
-                            "there is no HTTP yet: nothing listens on %s (an empty "
-                            "WEIR_HTTP_LISTEN silences this)",
-                            config->http_listen);
-    }
 }
 
 // --- secrets ----------------------------------------------------------------------------------

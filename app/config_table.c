@@ -264,8 +264,8 @@ const struct weir_variable weir_variables[] = {
         .parse = weir_parse_http_listen,
         .may_be_empty = true,
         .form = "`host:port` or empty",
-        .meaning = "Where HTTP is to be served; empty: nowhere. **Nothing is served yet**; a run "
-                   "whose value is not empty says so at its start.",
+        .meaning = "Where HTTP is served ([http.md](http.md)); empty: nowhere. `[::]:8080` takes "
+                   "IPv6 and IPv4; port 0 takes one that is free and says so in the log.",
     },
     {
         .name = "WEIR_HTTP_TOKEN",
@@ -273,9 +273,8 @@ const struct weir_variable weir_variables[] = {
         .offset = FIELD(http_token),
         .is_secret = true,
         .form = "text",
-        .meaning = "Bearer token for HTTP requests that change something. **Nothing is served "
-                   "yet.**",
-        .notice = "has no effect: there is no HTTP yet",
+        .meaning = "Bearer token of HTTP requests that change something. Without it they are "
+                   "refused except from the machine itself.",
     },
     {
         .name = "WEIR_SCHEMA_REGISTRY",

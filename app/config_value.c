@@ -208,7 +208,7 @@ enum weir_status weir_parse_instance_id(const char *text, struct weir_arena *are
 }
 
 // Whether `text` of that size ends in ":<port>" with something in front of it.
-static bool has_host_and_port(const char *text, size_t size_bytes)
+static bool has_host_and_port(const char *text, size_t size_bytes, int64_t port_min)
 {
     char port_text[8];
     const char *colon = memrchr(text, ':', size_bytes);
@@ -222,7 +222,7 @@ static bool has_host_and_port(const char *text, size_t size_bytes)
     memcpy(port_text, colon + 1, port_bytes);
     port_text[port_bytes] = '\0';
     int64_t port;
-    return weir_text_integer_parse(port_text, &port) && port >= 1 && port <= 65535 &&
+    return weir_text_integer_parse(port_text, &port) && port >= port_min && port <= 65535 &&
            strcspn(text, " \t\n") >= size_bytes;
 }
 
@@ -234,7 +234,7 @@ enum weir_status weir_parse_bootstrap_servers(const char *text, struct weir_aren
     const char *at = text;
     for (;;) {
         size_t size = strcspn(at, ",");
-        if (!has_host_and_port(at, size)) {
+        if (!has_host_and_port(at, size, 1)) {
             return refuse(error,
                           "\"%.*s\" is not a broker; write host:port, several with commas "
                           "between and no blanks",
@@ -421,7 +421,7 @@ enum weir_status weir_parse_http_listen(const char *text, struct weir_arena *are
                                         struct weir_config *config, struct weir_error *error)
 {
     (void)arena;
-    if (text[0] != '\0' && !has_host_and_port(text, strlen(text))) {
+    if (text[0] != '\0' && !has_host_and_port(text, strlen(text), 0)) {
         return refuse(error,
                       "\"%s\" is not an address; write host:port such as 0.0.0.0:8080, or "
                       "leave it empty for no HTTP",

@@ -20,6 +20,9 @@ struct weir_discovery {
     uint32_t *gone_counts;     // by topic
     bool has_asked_rebuild;
     bool has_failed;
+    bool has_answer; // in this round of questions
+    struct weir_error last; // of the questions without answer
+    uint32_t question_count;
     atomic_bool is_stopped;
     pthread_t thread;
 };
@@ -31,6 +34,19 @@ static void fail(struct weir_discovery *discovery, const struct weir_error *erro
     discovery->has_failed = true;
     weir_mailbox_post(discovery->config.coordinator,
                       &(struct weir_mail){.kind = WEIR_MAIL_FAILED, .payload = copy});
+}
+
+// What a broker said, or that none did.
+static enum weir_status asked(struct weir_discovery *discovery, enum weir_status status,
+                              const struct weir_error *error)
+{
+    discovery->question_count++;
+    if (status == WEIR_OK) {
+        discovery->has_answer = true;
+    } else {
+        discovery->last = *error;
+    }
+    return status;
 }
 
 static bool is_source_topic(const struct weir_discovery *discovery, const char *topic)
@@ -49,8 +65,9 @@ static void check_topic(struct weir_discovery *discovery, uint32_t idx)
     const struct weir_topic *topic = &discovery->config.topics->topics[idx];
     struct weir_topic_info info;
     struct weir_error error;
-    if (discovery->config.kafka->ops->topic_info(discovery->config.kafka, topic->name, &info,
-                                                 WEIR_CALL_TIMEOUT_MS, &error) != WEIR_OK) {
+    enum weir_status status = discovery->config.kafka->ops->topic_info(
+        discovery->config.kafka, topic->name, &info, WEIR_CALL_TIMEOUT_MS, &error);
+    if (asked(discovery, status, &error) != WEIR_OK) {
         return;
     }
     discovery->gone_counts[idx] = info.exists ? 0 : discovery->gone_counts[idx] + 1;
@@ -96,8 +113,9 @@ static bool is_there(const struct weir_discovery *discovery, const char *topic)
 }
 
 // A topic made anew with fewer records than were read: the position lies beyond its end.
-static void check_ends(struct weir_discovery *discovery, const struct weir_job_task *task)
+static void check_ends(struct weir_discovery *discovery, uint32_t task_idx)
 {
+    const struct weir_job_task *task = &discovery->config.tasks->tasks[task_idx];
     if (task->table == NULL || !is_there(discovery, task->table->topic)) {
         return;
     }
@@ -113,7 +131,9 @@ static void check_ends(struct weir_discovery *discovery, const struct weir_job_t
     enum weir_status status = discovery->config.kafka->ops->offsets(
         discovery->config.kafka, WEIR_OFFSET_LATEST, 0, task->partition_count, at, ends,
         WEIR_CALL_TIMEOUT_MS, &error);
+    asked(discovery, status, &error);
     for (uint32_t i = 0; status == WEIR_OK && i < task->partition_count; i++) {
+        weir_watch_note_end(discovery->config.watch, task_idx, i, ends[i]);
         if (ends[i] >= 0 && ends[i] < positions[i] && !discovery->has_failed) {
             weir_error_set(&error, WEIR_DOMAIN_KAFKA, WEIR_ACTION_FAIL,
                            "topic %s partition %" PRId32 " ends at offset %" PRId64
@@ -144,6 +164,8 @@ static void *run(void *argument)
     struct weir_discovery *discovery = argument;
     while (!atomic_load(&discovery->is_stopped)) {
         weir_mailbox_wait(discovery->wake, INTERVAL_MS);
+        discovery->question_count = 0;
+        discovery->has_answer = false;
         if (!discovery->has_failed) {
             check_owner(discovery);
         }
@@ -155,8 +177,12 @@ static void *run(void *argument)
         }
         for (uint32_t i = 0; i < discovery->config.tasks->count; i++) {
             if (!atomic_load(&discovery->is_stopped) && !discovery->has_failed) {
-                check_ends(discovery, &discovery->config.tasks->tasks[i]);
+                check_ends(discovery, i);
             }
+        }
+        if (discovery->question_count > 0) {
+            weir_watch_note_round(discovery->config.watch, discovery->has_answer,
+                                  discovery->last.text);
         }
     }
     return NULL;

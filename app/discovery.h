@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Watches what can change around a running job: partitions of source topics that appear (the job is
 // built anew after a final checkpoint), topics that were deleted or made anew (the job ends), a
-// newer owner (a quiet job sends nothing that could be fenced). Thread: its own.
+// newer owner (a quiet job sends nothing that could be fenced). What brokers answer, or that none
+// does, is told to the watch. Thread: its own.
 #ifndef WEIR_APP_DISCOVERY_H
 #define WEIR_APP_DISCOVERY_H
 
-#include "app/job_build.h"
+#include "app/watch.h"
 #include "runtime/store.h"
 
 struct weir_discovery;
@@ -16,6 +17,7 @@ struct weir_discovery_config {
     struct weir_attempt attempt; // of this owner
     const struct weir_topics *topics;
     const struct weir_job_tasks *tasks;
+    struct weir_watch *watch; // told what brokers answer
     struct weir_mailbox *coordinator;
 };
 

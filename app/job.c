@@ -6,6 +6,7 @@
 #include "app/job.h"
 
 #include "app/discovery.h"
+#include "app/job_figures.h"
 #include "app/savepoints.h"
 #include "app/signals.h"
 #include "kafka/sink.h"
@@ -30,6 +31,8 @@ struct weir_job {
     struct weir_savepoints *savepoints;
     struct weir_coordinator *coordinator;
     struct weir_discovery *discovery;
+    struct weir_watch *watch;
+    struct weir_job_figures *figures;
 };
 
 static enum weir_status create_parts(struct weir_job *job, struct weir_error *error)
@@ -66,7 +69,10 @@ static enum weir_status create_parts(struct weir_job *job, struct weir_error *er
         .committer = weir_committer_mailbox(job->committer),
         .savepoints = weir_savepoints_mailbox(job->savepoints),
         .clock = job->context->clock,
+        .observer = job->context->board != NULL ? &job->context->board->observer : NULL,
     });
+    job->watch = weir_watch_create(&job->tasks, job->context->clock, config->checkpoint_timeout_ms);
+    job->figures = weir_job_figures_create(&job->tasks, job->watch);
     return WEIR_OK;
 }
 
@@ -92,21 +98,28 @@ void weir_job_run(struct weir_job *job, struct weir_outcome *outcome)
     for (uint32_t i = 0; i < job->tasks.count; i++) {
         weir_task_start(job->tasks.tasks[i].task);
     }
-    job->discovery =
-        weir_discovery_start(&(struct weir_discovery_config){.kafka = job->context->kafka,
-                                                             .store = job->context->store,
-                                                             .attempt = job->recovered.attempt,
-                                                             .topics = &job->recovered.topics,
-                                                             .tasks = &job->tasks,
-                                                             .coordinator = job->mailbox});
+    job->discovery = weir_discovery_start(
+        &(struct weir_discovery_config){.kafka = job->context->kafka,
+                                        .store = job->context->store,
+                                        .attempt = job->recovered.attempt,
+                                        .topics = &job->recovered.topics,
+                                        .tasks = &job->tasks,
+                                        .watch = job->watch,
+                                        .coordinator = job->mailbox});
     weir_log(WEIR_LOG_INFO, "job %s is running: %u tasks, checkpoint every %" PRId64 " ms",
              job->context->config->job_id, job->tasks.count,
              job->context->config->checkpoint_interval_ms);
+    weir_board_begin_life(job->context->board,
+                          &(struct weir_board_life){.attempt = job->recovered.attempt.text,
+                                                    .figures = job->figures,
+                                                    .watch = job->watch},
+                          job->recovered.number);
     weir_signals_wake(weir_mailbox_descriptor(job->mailbox));
     weir_control_set(job->context->control, job->mailbox);
     weir_coordinator_run(job->coordinator, job->context->stop_requests);
     weir_control_set(job->context->control, NULL);
     *outcome = *weir_coordinator_outcome(job->coordinator);
+    weir_board_end_life(job->context->board);
     if (outcome->kind == WEIR_OUTCOME_DONE || outcome->kind == WEIR_OUTCOME_STOPPED) {
         // A run that ended as asked ends with its savepoint, however long the copying takes.
         weir_savepoints_stop(job->savepoints, true);
@@ -171,6 +184,8 @@ void weir_job_destroy(struct weir_job *job)
     if (job->committer == NULL) {
         weir_janitor_destroy(job->recovered.committer.janitor);
     }
+    weir_job_figures_destroy(job->figures);
+    weir_watch_destroy(job->watch);
     weir_committer_stop(job->committer);
     weir_handles_close(job->recovered.handles);
     for (uint32_t i = 0; i < job->tasks.count; i++) {

@@ -4,6 +4,7 @@
 #ifndef WEIR_APP_RECOVER_H
 #define WEIR_APP_RECOVER_H
 
+#include "app/board.h"
 #include "app/config.h"
 #include "app/control.h"
 #include "app/owner.h"
@@ -29,6 +30,7 @@ struct weir_job_context {
     struct weir_owner owner;
     struct weir_control *control;
     const struct weir_reset *reset; // NULL, but for weir offsets reset
+    struct weir_board *board; // NULL: nobody looks
 };
 
 struct weir_recovered {

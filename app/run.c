@@ -14,6 +14,7 @@
 
 #include "app/config.h"
 #include "app/exit_code.h"
+#include "app/http/server.h"
 #include "app/job.h"
 #include "app/restart.h"
 #include "app/signals.h"
@@ -39,6 +40,7 @@ enum {
 struct run {
     struct weir_job_context context;
     struct weir_arena *arena; // the process's
+    struct weir_http_server *http; // NULL: off
     struct weir_restart restart;
     bool has_run; // a life got as far as running
     int64_t contest_backoff_ms;
@@ -125,6 +127,7 @@ static void live(struct run *run, struct weir_outcome *outcome)
     struct weir_recovered recovered;
     struct weir_job *job = NULL;
     *outcome = (struct weir_outcome){.kind = WEIR_OUTCOME_FAILED};
+    weir_board_set_state(run->context.board, WEIR_JOB_RECOVERING, NULL);
     if (weir_recover(&run->context, arena, &recovered, &outcome->error) == WEIR_OK &&
         weir_job_create(&run->context, &recovered, &job, &outcome->error) == WEIR_OK) {
         run->has_run = true;
@@ -133,6 +136,7 @@ static void live(struct run *run, struct weir_outcome *outcome)
         if (outcome->kind == WEIR_OUTCOME_DONE || outcome->kind == WEIR_OUTCOME_STOPPED) {
             weir_signals_set_ended();
         }
+        weir_board_set_state(run->context.board, WEIR_JOB_STOPPING, NULL);
         weir_job_log_totals(job);
     }
     weir_job_destroy(job);
@@ -143,6 +147,8 @@ static void live(struct run *run, struct weir_outcome *outcome)
 static int on_fenced(struct run *run, const struct weir_error *error)
 {
     weir_log(WEIR_LOG_WARN, "%s; looking who owns the job", error->text);
+    weir_board_note_restart(run->context.board, "fenced", error->text);
+    weir_board_set_state(run->context.board, WEIR_JOB_WAITING, error->text);
     int64_t wait_ms = FENCED_WAIT_MS + random_number() % FENCED_WAIT_SPREAD_MS;
     if (!run->has_run) {
         int64_t backoff_ms = run->contest_backoff_ms;
@@ -174,6 +180,8 @@ static int on_recover(struct run *run, const struct weir_error *error)
              "%s; going back to the last committed checkpoint in %" PRId64 " ms (restart %" PRIu32
              " of %" PRIu32 ")",
              error->text, wait_ms, run->restart.attempt_count, run->restart.attempts_max);
+    weir_board_note_restart(run->context.board, weir_error_domain_name(error->domain), error->text);
+    weir_board_set_state(run->context.board, WEIR_JOB_WAITING, error->text);
     pause_ms(wait_ms);
     return -1;
 }
@@ -236,6 +244,20 @@ static int exit_code_of(const struct weir_error *error)
     return error->action == WEIR_ACTION_REFUSE ? WEIR_EXIT_REFUSED : WEIR_EXIT_FAILED;
 }
 
+// From before the first broker is asked: whoever looks after the process sees that it lives.
+static enum weir_status serve(struct run *run, struct weir_error *error)
+{
+    const struct weir_config *config = run->context.config;
+    run->context.board = weir_board_create(config, run->context.plan, run->context.clock);
+    return config->http_listen[0] == '\0'
+               ? WEIR_OK
+               : weir_http_start(&(struct weir_http_config){.listen = config->http_listen,
+                                                            .token = config->http_token,
+                                                            .board = run->context.board,
+                                                            .control = run->context.control},
+                                 &run->http, error);
+}
+
 int weir_command_run(const struct weir_config *config)
 {
     struct run run = {0};
@@ -250,12 +272,17 @@ int weir_command_run(const struct weir_config *config)
                                         .backoff_ms = config->restart_backoff_ms,
                                         .backoff_max_ms = config->restart_backoff_max_ms};
     int exit_code;
-    if (weir_job_prepare(config, LOCK_TIMEOUT_MS, run.arena, &run.context, &error) == WEIR_OK) {
+    if (weir_job_prepare(config, LOCK_TIMEOUT_MS, run.arena, &run.context, &error) == WEIR_OK &&
+        serve(&run, &error) == WEIR_OK) {
         exit_code = live_until_over(&run);
     } else {
         weir_log(WEIR_LOG_ERROR, "%s", error.text);
         exit_code = exit_code_of(&error);
     }
+    weir_board_set_state(run.context.board,
+                         exit_code == WEIR_EXIT_OK ? WEIR_JOB_ENDED : WEIR_JOB_FAILED, NULL);
+    weir_http_stop(run.http);
+    weir_board_destroy(run.context.board);
     weir_job_release(&run.context);
     weir_arena_destroy(run.arena);
     weir_control_deinit(&control);

@@ -16,6 +16,7 @@ weir_pkg(xxhash libxxhash)
 weir_pkg(zlib zlib)
 weir_pkg(utf8proc libutf8proc)
 weir_pkg(gmp gmp)
+weir_pkg(microhttpd libmicrohttpd)
 
 # Debian's libpg-query ships no pkg-config file.
 find_library(PG_QUERY_LIBRARY pg_query REQUIRED)

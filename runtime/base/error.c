@@ -62,3 +62,22 @@ const char *weir_error_action_name(enum weir_error_action action)
     }
     return "unknown";
 }
+
+const char *weir_error_domain_name(enum weir_error_domain domain)
+{
+    switch (domain) {
+    case WEIR_DOMAIN_CONFIG:
+        return "config";
+    case WEIR_DOMAIN_SQL:
+        return "sql";
+    case WEIR_DOMAIN_KAFKA:
+        return "kafka";
+    case WEIR_DOMAIN_STORE:
+        return "store";
+    case WEIR_DOMAIN_DATA:
+        return "data";
+    case WEIR_DOMAIN_RUNTIME:
+        return "runtime";
+    }
+    return "unknown";
+}

@@ -58,5 +58,6 @@ enum weir_status weir_error_context(struct weir_error *error, const char *format
     __attribute__((format(printf, 2, 3)));
 
 const char *weir_error_action_name(enum weir_error_action action);
+const char *weir_error_domain_name(enum weir_error_domain domain); // a word for counters
 
 #endif

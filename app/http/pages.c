@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// See pages.h.
+#include "app/http/pages.h"
+
+#include "app/board.h"
+#include "runtime/base/metrics.h"
+
+#define METRICS_TYPE "text/plain; version=0.0.4; charset=utf-8"
+
+void weir_http_get_livez(struct weir_board *board, const struct weir_http_request *request,
+                         struct weir_http_response *response)
+{
+    (void)request;
+    pthread_mutex_lock(&board->lock);
+    enum weir_job_state state = board->state;
+    pthread_mutex_unlock(&board->lock);
+    response->status = WEIR_HTTP_OK;
+    response->content_type = WEIR_HTTP_TEXT;
+    weir_buffer_printf(&response->body, "alive: %s\n", weir_job_state_name(state));
+}
+
+void weir_http_get_readyz(struct weir_board *board, const struct weir_http_request *request,
+                          struct weir_http_response *response)
+{
+    (void)request;
+    pthread_mutex_lock(&board->lock);
+    bool is_ready = weir_board_is_ready(board, &response->body);
+    pthread_mutex_unlock(&board->lock);
+    if (is_ready) {
+        weir_buffer_printf(&response->body, "ready\n");
+    }
+    response->status = is_ready ? WEIR_HTTP_OK : WEIR_HTTP_UNAVAILABLE;
+    response->content_type = WEIR_HTTP_TEXT;
+}
+
+void weir_http_get_metrics(struct weir_board *board, const struct weir_http_request *request,
+                           struct weir_http_response *response)
+{
+    (void)request;
+    weir_board_refresh(board);
+    response->status = WEIR_HTTP_OK;
+    response->content_type = METRICS_TYPE;
+    weir_metrics_render(&response->body);
+}

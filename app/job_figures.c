@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// See job_figures.h.
+#include "app/job_figures.h"
+
+#include "runtime/base/metrics.h"
+
+#include <stdlib.h>
+
+enum { SHARE_US_MIN = 1000000 }; // shorter spans than this say little
+
+struct weir_job_figures *weir_job_figures_create(const struct weir_job_tasks *tasks,
+                                                 struct weir_watch *watch)
+{
+    struct weir_job_figures *figures = weir_alloc_zero(sizeof *figures);
+    uint32_t count = tasks->count + 1; // no allocation of nothing
+    figures->tasks = tasks;
+    figures->watch = watch;
+    figures->lags = weir_alloc_zero(count * sizeof *figures->lags);
+    figures->times = weir_alloc_zero(count * sizeof *figures->times);
+    figures->shares = weir_alloc_zero(count * sizeof *figures->shares);
+    figures->busy = weir_alloc_zero(count * sizeof *figures->busy);
+    figures->backpressure = weir_alloc_zero(count * sizeof *figures->backpressure);
+    for (uint32_t i = 0; i < tasks->count; i++) {
+        const struct weir_job_task *task = &tasks->tasks[i];
+        const char *const *labels = WEIR_METRIC_LABELS(weir_task_name(task->task));
+        figures->busy[i] = weir_metric_open(WEIR_METRIC_TASK_BUSY, labels);
+        figures->backpressure[i] = weir_metric_open(WEIR_METRIC_TASK_BACKPRESSURE, labels);
+        figures->shares[i] = (struct weir_task_shares){.busy = -1, .backpressure = -1};
+        figures->times[i] = weir_task_times(task->task);
+        if (task->table == NULL) {
+            continue;
+        }
+        figures->lags[i] = weir_alloc_zero((task->partition_count + 1) * sizeof *figures->lags[i]);
+        for (uint32_t p = 0; p < task->partition_count; p++) {
+            figures->lags[i][p] = weir_metric_open_partition(
+                WEIR_METRIC_SOURCE_LAG, task->table->name, task->table->topic, task->partitions[p]);
+        }
+    }
+    return figures;
+}
+
+void weir_job_figures_destroy(struct weir_job_figures *figures)
+{
+    if (figures == NULL) {
+        return;
+    }
+    for (uint32_t i = 0; i < figures->tasks->count; i++) {
+        weir_metric_close(figures->busy[i]);
+        weir_metric_close(figures->backpressure[i]);
+        for (uint32_t p = 0;
+             figures->lags[i] != NULL && p < figures->tasks->tasks[i].partition_count; p++) {
+            weir_metric_close(figures->lags[i][p]);
+        }
+        free(figures->lags[i]);
+    }
+    free(figures->lags);
+    free(figures->times);
+    free(figures->shares);
+    free(figures->busy);
+    free(figures->backpressure);
+    free(figures);
+}
+
+static double share(int64_t part_us, int64_t whole_us)
+{
+    double ratio = (double)part_us / (double)whole_us;
+    return ratio < 0 ? 0 : ratio > 1 ? 1 : ratio;
+}
+
+// Since the last look, if that was long enough ago: who looks often sees what another one saw.
+static void refresh_shares(struct weir_job_figures *figures, uint32_t idx)
+{
+    struct weir_task_times now = weir_task_times(figures->tasks->tasks[idx].task);
+    const struct weir_task_times *before = &figures->times[idx];
+    int64_t whole_us = now.now_us - before->now_us;
+    if (whole_us < SHARE_US_MIN && figures->shares[idx].busy >= 0) {
+        return;
+    }
+    if (whole_us <= 0) {
+        return;
+    }
+    int64_t idle_us = now.idle_us - before->idle_us;
+    int64_t blocked_us = now.blocked_us - before->blocked_us;
+    figures->shares[idx] =
+        (struct weir_task_shares){.busy = share(whole_us - idle_us - blocked_us, whole_us),
+                                  .backpressure = share(blocked_us, whole_us)};
+    figures->times[idx] = now;
+    weir_metric_set(figures->busy[idx], figures->shares[idx].busy);
+    weir_metric_set(figures->backpressure[idx], figures->shares[idx].backpressure);
+}
+
+void weir_job_figures_refresh(struct weir_job_figures *figures)
+{
+    for (uint32_t i = 0; i < figures->tasks->count; i++) {
+        refresh_shares(figures, i);
+        for (uint32_t p = 0;
+             figures->lags[i] != NULL && p < figures->tasks->tasks[i].partition_count; p++) {
+            int64_t lag = weir_watch_lag(figures->watch, i, p);
+            if (lag >= 0) {
+                weir_metric_set(figures->lags[i][p], (double)lag);
+            }
+        }
+    }
+}
