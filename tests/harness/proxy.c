@@ -55,7 +55,9 @@ struct connection {
     pthread_t backward;
     bool has_backward;
     bool is_broker_gone;
-    bool is_over; // both threads are at their end
+    bool are_requests_lost; // since one was: forward thread
+    bool are_answers_lost;  // since one was: backward thread
+    bool is_over;           // both threads are at their end
     struct pending *first_pending;
     struct pending **last_link;
 };
@@ -131,6 +133,9 @@ static bool pass_on(struct connection *connection, const struct weir_test_frame 
 {
     struct weir_test_proxy *proxy = connection->proxy;
     struct weir_test_proxy_rule *rule = weir_test_rules_match(&proxy->rules, request);
+    if (connection->are_requests_lost) {
+        return true;
+    }
     switch (rule != NULL ? weir_test_rule_action(rule) : WEIR_TEST_PROXY_PASS) {
     case WEIR_TEST_PROXY_PASS:
         return deliver(connection, frame, request, WEIR_TEST_PROXY_PASS, rule);
@@ -138,6 +143,7 @@ static bool pass_on(struct connection *connection, const struct weir_test_frame 
         return weir_test_rule_wait_over(&proxy->rules, rule) &&
                deliver(connection, frame, request, WEIR_TEST_PROXY_PASS, rule);
     case WEIR_TEST_PROXY_DROP:
+        connection->are_requests_lost = true;
         return true;
     case WEIR_TEST_PROXY_DOUBLE:
         return deliver(connection, frame, request, WEIR_TEST_PROXY_PASS, rule) &&
@@ -266,7 +272,11 @@ static void handle_answer(struct connection *connection, const struct weir_test_
     }
     if (request.answer_action == WEIR_TEST_PROXY_CUT_ANSWER) {
         shutdown(connection->client_fd, SHUT_RDWR);
-    } else if (request.answer_action != WEIR_TEST_PROXY_DROP_ANSWER &&
+    } else if (request.answer_action == WEIR_TEST_PROXY_DROP_ANSWER) {
+        // What was doubled has been answered once.
+        connection->are_answers_lost |=
+            weir_test_rule_action(request.rule) == WEIR_TEST_PROXY_DROP_ANSWER;
+    } else if (!connection->are_answers_lost &&
                (request.answer_action != WEIR_TEST_PROXY_HOLD_ANSWER ||
                 weir_test_rule_wait_over(rules, request.rule))) {
         weir_test_frame_send_bytes(connection->client_fd, frame->bytes,

@@ -10,12 +10,12 @@
 //
 // Invariants:
 //  1. The connection to the broker outlives the client's: a request that was held, or taken from
-//  the
-//     client before it went away, still reaches the broker, and its answer is waited for.
-//  2. Requests of one connection never overtake one another: what follows a held request waits.
+//     the client before it went away, still reaches the broker, and its answer is waited for.
+//  2. Requests of one connection never overtake one another, and nor do answers: what follows a
+//     held one waits, what follows a lost one is lost. Anything else no network does, and
+//     librdkafka ends the process when it sees it.
 //  3. At most one rule is applied to a request: the first in the order of adding that matches and
-//  has
-//     not used up its count.
+//     has not used up its count.
 //
 // Thread: an acceptor and two threads per connection of its own; the functions here may be called
 // from any thread. Does not speak TLS, and not acks=0, whose requests have no answer.
@@ -47,14 +47,15 @@ enum weir_test_api {
 enum weir_test_proxy_action {
     WEIR_TEST_PROXY_PASS,        // nothing: for counting
     WEIR_TEST_PROXY_HOLD,        // kept until the rule ends, or for duration_ms; then passed on
-    WEIR_TEST_PROXY_DROP,        // lost: the broker never sees it, the client is left waiting
+    WEIR_TEST_PROXY_DROP,        // lost with all after it: the broker never sees it, the client is
+                                 // left waiting
     WEIR_TEST_PROXY_DOUBLE,      // sent twice in a row; the second answer is kept from the client
     WEIR_TEST_PROXY_REPEAT_LATE, // passed on, and sent again on a connection of its own when the
                                  // rule ends or duration_ms are over
     WEIR_TEST_PROXY_CUT_BEFORE,  // the client's connection is closed, the request is lost
     WEIR_TEST_PROXY_CUT_AFTER,   // passed on, then the client's connection is closed at once
     WEIR_TEST_PROXY_CUT_ANSWER,  // passed on; the connection is closed when the answer comes
-    WEIR_TEST_PROXY_DROP_ANSWER, // passed on; the answer is lost
+    WEIR_TEST_PROXY_DROP_ANSWER, // passed on; the answer is lost with all after it
     WEIR_TEST_PROXY_HOLD_ANSWER, // passed on; the answer is kept like HOLD keeps a request
 };
 
