@@ -253,8 +253,8 @@ static enum weir_status serve(struct run *run, struct weir_error *error)
                ? WEIR_OK
                : weir_http_start(&(struct weir_http_config){.listen = config->http_listen,
                                                             .token = config->http_token,
-                                                            .board = run->context.board,
-                                                            .control = run->context.control},
+                                                            .site = {run->context.board,
+                                                                     run->context.control}},
                                  &run->http, error);
 }
 

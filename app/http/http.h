@@ -50,8 +50,16 @@ struct weir_http_response {
 };
 
 struct weir_board;
+struct weir_control;
 
-typedef void weir_http_handler_fn(struct weir_board *board, const struct weir_http_request *request,
+// What is served.
+struct weir_http_site {
+    struct weir_board *board;
+    struct weir_control *control; // NULL: nothing can be asked of the job
+};
+
+typedef void weir_http_handler_fn(const struct weir_http_site *site,
+                                  const struct weir_http_request *request,
                                   struct weir_http_response *response);
 
 // {"error": "…"} with that status. Returns nothing: the last call of a handler.

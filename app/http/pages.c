@@ -7,10 +7,11 @@
 
 #define METRICS_TYPE "text/plain; version=0.0.4; charset=utf-8"
 
-void weir_http_get_livez(struct weir_board *board, const struct weir_http_request *request,
+void weir_http_get_livez(const struct weir_http_site *site, const struct weir_http_request *request,
                          struct weir_http_response *response)
 {
     (void)request;
+    struct weir_board *board = site->board;
     pthread_mutex_lock(&board->lock);
     enum weir_job_state state = board->state;
     pthread_mutex_unlock(&board->lock);
@@ -19,10 +20,12 @@ void weir_http_get_livez(struct weir_board *board, const struct weir_http_reques
     weir_buffer_printf(&response->body, "alive: %s\n", weir_job_state_name(state));
 }
 
-void weir_http_get_readyz(struct weir_board *board, const struct weir_http_request *request,
+void weir_http_get_readyz(const struct weir_http_site *site,
+                          const struct weir_http_request *request,
                           struct weir_http_response *response)
 {
     (void)request;
+    struct weir_board *board = site->board;
     pthread_mutex_lock(&board->lock);
     bool is_ready = weir_board_is_ready(board, &response->body);
     pthread_mutex_unlock(&board->lock);
@@ -33,11 +36,12 @@ void weir_http_get_readyz(struct weir_board *board, const struct weir_http_reque
     response->content_type = WEIR_HTTP_TEXT;
 }
 
-void weir_http_get_metrics(struct weir_board *board, const struct weir_http_request *request,
+void weir_http_get_metrics(const struct weir_http_site *site,
+                           const struct weir_http_request *request,
                            struct weir_http_response *response)
 {
     (void)request;
-    weir_board_refresh(board);
+    weir_board_refresh(site->board);
     response->status = WEIR_HTTP_OK;
     response->content_type = METRICS_TYPE;
     weir_metrics_render(&response->body);

@@ -3,6 +3,7 @@
 #include "app/http/routes.h"
 
 #include "app/http/access.h"
+#include "app/http/actions.h"
 #include "app/http/pages.h"
 
 #include <stdarg.h>
@@ -13,6 +14,9 @@ const struct weir_http_route weir_http_routes[] = {
     {"GET", "/livez", false, weir_http_get_livez},
     {"GET", "/readyz", false, weir_http_get_readyz},
     {"GET", "/metrics", false, weir_http_get_metrics},
+    {"POST", "/api/v1/checkpoints", true, weir_http_post_checkpoints},
+    {"POST", "/api/v1/savepoints", true, weir_http_post_savepoints},
+    {"POST", "/api/v1/stop", true, weir_http_post_stop},
 };
 
 const uint32_t weir_http_route_count = sizeof weir_http_routes / sizeof weir_http_routes[0];

@@ -26,6 +26,7 @@
 #include <microhttpd.h>
 #include <netdb.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -349,7 +350,7 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
         struct weir_http_request request = request_of(connection, method, path);
         request.body = (struct weir_view){.data = exchange->body.data,
                                           .size_bytes = exchange->body.size_bytes};
-        exchange->route->handler(server->config.board, &request, &exchange->response);
+        exchange->route->handler(&server->config.site, &request, &exchange->response);
         if (exchange->response.wait != NULL && set_aside(exchange, connection)) {
             return MHD_YES;
         }

@@ -4,8 +4,7 @@
 #ifndef WEIR_APP_HTTP_SERVER_H
 #define WEIR_APP_HTTP_SERVER_H
 
-#include "app/board.h"
-#include "app/control.h"
+#include "app/http/http.h"
 #include "runtime/base/error.h"
 
 struct weir_http_server;
@@ -13,8 +12,7 @@ struct weir_http_server;
 struct weir_http_config {
     const char *listen; // listen.h
     const char *token;  // NULL: none
-    struct weir_board *board;
-    struct weir_control *control; // NULL: nothing can be asked of the job
+    struct weir_http_site site;
 };
 
 // Listens and starts the thread; says where in the log. Error (REFUSE): cannot listen.

@@ -3,6 +3,10 @@
 // nobody else from being served.
 #include "app/http/server.h"
 
+#include "app/board.h"
+#include "app/control.h"
+#include "runtime/coordinator.h"
+
 #include "tests/unit/app/config_fixture.h"
 
 #include <arpa/inet.h>
@@ -20,6 +24,7 @@ enum { ANSWER_BYTES_MAX = 1 << 20, PATIENCE_MS = 10000 };
 struct world {
     struct fixture fixture;
     struct weir_board *board;
+    struct weir_control control;
     struct weir_http_server *server;
     struct sockaddr_in address;
 };
@@ -29,10 +34,12 @@ static void make_world(struct world *world, const char *token)
     signal(SIGPIPE, SIG_IGN);
     fixture_init(&world->fixture);
     fixture_load_ok(&world->fixture, WITH_REQUIRED);
+    weir_control_init(&world->control);
     world->board = weir_board_create(&world->fixture.config, NULL, &weir_system_clock);
     struct weir_error error;
-    struct weir_http_config config = {
-        .listen = "127.0.0.1:0", .token = token, .board = world->board};
+    struct weir_http_config config = {.listen = "127.0.0.1:0",
+                                      .token = token,
+                                      .site = {.board = world->board, .control = &world->control}};
     assert_int_equal(weir_http_start(&config, &world->server, &error), WEIR_OK);
     const char *address = weir_http_address(world->server);
     world->address = (struct sockaddr_in){
@@ -45,6 +52,7 @@ static void free_world(struct world *world)
 {
     weir_http_stop(world->server);
     weir_board_destroy(world->board);
+    weir_control_deinit(&world->control);
     fixture_deinit(&world->fixture);
 }
 
@@ -236,6 +244,189 @@ static void test_silent_connections_make_room(void **state)
     free_world(&world);
 }
 
+static void post(const struct world *world, const char *path, const char *headers, const char *body,
+                 int status, const char *text)
+{
+    char request[2048];
+    snprintf(request, sizeof request,
+             "POST %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n%sContent-Length: "
+             "%zu\r\n\r\n%s",
+             path, headers, strlen(body), body);
+    expect(world, request, status, text);
+}
+
+static void test_changes_need_a_right_body_and_a_running_job(void **state)
+{
+    (void)state;
+    struct world world;
+    make_world(&world, NULL);
+    post(&world, "/api/v1/checkpoints", "", "", 503, "the job is not running now");
+    post(&world, "/api/v1/stop", "", "{\"drain\": true}", 503, "the job is not running now");
+    post(&world, "/api/v1/checkpoints?wait=false", "", "{}", 503, "not running");
+    post(&world, "/api/v1/checkpoints?wait=maybe", "", "{}", 400, "?wait= wants true or false");
+    post(&world, "/api/v1/checkpoints", "", "[]", 400, "not a JSON object");
+    post(&world, "/api/v1/checkpoints", "", "{", 400, "not a JSON object");
+    post(&world, "/api/v1/checkpoints", "", "{} x", 400, "not a JSON object");
+    post(&world, "/api/v1/checkpoints", "", "\xff\xfe", 400, "not a JSON object");
+    post(&world, "/api/v1/checkpoints", "", "{\"drain\": true}", 400,
+         "\\\"drain\\\" is not known here");
+    post(&world, "/api/v1/stop", "", "{\"drain\": 1}", 400, "\\\"drain\\\" wants true or false");
+    post(&world, "/api/v1/stop", "", "{\"drian\": true}", 400, "\\\"drian\\\" is not known");
+    post(&world, "/api/v1/savepoints", "", "{}", 400, "\\\"path\\\" is missing");
+    post(&world, "/api/v1/savepoints", "", "{\"path\": \"\"}", 400, "\\\"path\\\" is missing");
+    post(&world, "/api/v1/savepoints", "", "{\"path\": \"/a\\u0000b\"}", 400,
+         "\\\"path\\\" is missing");
+    post(&world, "/api/v1/savepoints", "", "{\"path\": true}", 400, "wants a string");
+    expect(&world, ASK("DELETE", "/api/v1/savepoints", ""), 405, "Allow: POST\r\n");
+    post(&world, "/api/v1/stop", "Origin: http://evil.example\r\n", "{}", 403, "only this machine");
+    free_world(&world);
+}
+
+static void test_changes_need_the_token(void **state)
+{
+    (void)state;
+    struct world world;
+    make_world(&world, "s3cret");
+    post(&world, "/api/v1/stop", "", "{}", 401, "WWW-Authenticate: Bearer");
+    post(&world, "/api/v1/stop", "Authorization: Bearer wrong\r\n", "{}", 401, "show the token");
+    post(&world, "/api/v1/stop", "Authorization: Bearer s3cret\r\n", "{}", 503, "not running");
+    expect(&world, GET("/readyz"), 503, "the job is starting");
+    free_world(&world);
+}
+
+// The coordinator's side: takes the request out of the mailbox.
+static struct weir_request *take_request(struct weir_mailbox *mailbox)
+{
+    struct weir_mail mail;
+    while (!weir_mailbox_take(mailbox, &mail)) {
+        weir_mailbox_wait(mailbox, PATIENCE_MS);
+    }
+    assert_int_equal(mail.kind, WEIR_MAIL_REQUEST);
+    return mail.payload;
+}
+
+static void say_post(int descriptor, const char *path)
+{
+    char request[256];
+    snprintf(request, sizeof request,
+             "POST %s HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 0\r\n\r\n", path);
+    say(descriptor, request);
+}
+
+static void expect_heard(int descriptor, int status, const char *text)
+{
+    char *answer = hear(descriptor);
+    char line[32];
+    assert_non_null(answer);
+    snprintf(line, sizeof line, "HTTP/1.1 %d ", status);
+    if (strncmp(answer, line, strlen(line)) != 0 || strstr(answer, text) == NULL) {
+        fail_msg("answered\n%s", answer);
+    }
+    free(answer);
+    close(descriptor);
+}
+
+// A client that waits for the job holds nobody else up, and hears what became of its request.
+static void test_answers_come_when_the_job_has_answered(void **state)
+{
+    (void)state;
+    struct world world;
+    make_world(&world, NULL);
+    struct weir_mailbox *mailbox = weir_mailbox_create();
+    weir_control_set(&world.control, mailbox);
+    int first = dial(&world);
+    say_post(first, "/api/v1/checkpoints");
+    struct weir_request *asked = take_request(mailbox);
+    assert_int_equal(weir_request_wish(asked)->kind, WEIR_REQUEST_CHECKPOINT);
+    expect(&world, GET("/livez"), 200, "alive");
+    weir_request_done(asked, 41);
+    expect_heard(first, 200, "{\"state\": \"committed\", \"checkpoint\": 41}\n");
+
+    int second = dial(&world);
+    say_post(second, "/api/v1/stop");
+    weir_request_refuse(take_request(mailbox), "no \"way\"");
+    expect_heard(second, 409, "{\"error\": \"no \\\"way\\\"\"}\n");
+
+    int third = dial(&world);
+    say_post(third, "/api/v1/stop?wait=true");
+    weir_request_fail(take_request(mailbox), "the disk is full");
+    expect_heard(third, 503, "the disk is full");
+
+    int fourth = dial(&world);
+    say_post(fourth, "/api/v1/checkpoints?wait=false");
+    expect_heard(fourth, 202, "{\"state\": \"accepted\"}\n");
+    weir_request_done(take_request(mailbox), 42);
+
+    // Answered while the process ends, and not answered any more.
+    int fifth = dial(&world);
+    say_post(fifth, "/api/v1/stop");
+    struct weir_request *last = take_request(mailbox);
+    int sixth = dial(&world);
+    say_post(sixth, "/api/v1/checkpoints");
+    asked = take_request(mailbox);
+    weir_request_done(last, -1);
+    weir_control_set(&world.control, NULL);
+    free_world(&world);
+    expect_heard(fifth, 200, "\"checkpoint\": null}\n");
+    expect_heard(sixth, 503, "the process is ending");
+    weir_request_fail(asked, "over");
+    weir_mailbox_destroy(mailbox, weir_coordinator_drop_mail);
+}
+
+// Those that hang up while they wait are forgotten without harm; more than a few are not taken.
+static void test_requests_that_wait_are_bounded(void **state)
+{
+    (void)state;
+    enum { COUNT = 17 };
+    struct world world;
+    make_world(&world, NULL);
+    struct weir_mailbox *mailbox = weir_mailbox_create();
+    struct weir_request *asked[COUNT];
+    int descriptors[COUNT];
+    weir_control_set(&world.control, mailbox);
+    for (int i = 0; i < COUNT; i++) {
+        descriptors[i] = dial(&world);
+        say_post(descriptors[i], "/api/v1/checkpoints");
+        asked[i] = take_request(mailbox);
+    }
+    expect_heard(descriptors[COUNT - 1], 503, "16 requests wait for the job already");
+    close(descriptors[0]);
+    for (int i = 0; i < COUNT; i++) {
+        weir_request_done(asked[i], i);
+    }
+    for (int i = 1; i < COUNT - 1; i++) {
+        expect_heard(descriptors[i], 200, "committed");
+    }
+    expect(&world, GET("/livez"), 200, "alive");
+    weir_control_set(&world.control, NULL);
+    free_world(&world);
+    weir_mailbox_destroy(mailbox, weir_coordinator_drop_mail);
+}
+
+static void test_endless_body_is_hung_up_on(void **state)
+{
+    (void)state;
+    struct world world;
+    make_world(&world, NULL);
+    post(&world, "/api/v1/stop", "", "{}", 503, "not running");
+    int descriptor = dial(&world);
+    say(descriptor, ASK("POST", "/api/v1/stop", "Transfer-Encoding: chunked\r\n"));
+    char chunk[4096 + 10];
+    memcpy(chunk, "1000\r\n", 6);
+    memset(chunk + 6, ' ', 4096);
+    memcpy(chunk + 6 + 4096, "\r\n", 3);
+    for (int i = 0; i < 100; i++) {
+        say(descriptor, chunk);
+    }
+    char *answer = hear(descriptor);
+    assert_non_null(answer);
+    assert_null(strstr(answer, "200 OK"));
+    free(answer);
+    close(descriptor);
+    expect(&world, GET("/livez"), 200, "alive");
+    free_world(&world);
+}
+
 static void test_taken_port_is_a_clear_fault(void **state)
 {
     (void)state;
@@ -244,7 +435,7 @@ static void test_taken_port_is_a_clear_fault(void **state)
     struct weir_http_server *second;
     struct weir_error error;
     struct weir_http_config config = {.listen = weir_http_address(world.server),
-                                      .board = world.board};
+                                      .site = {.board = world.board}};
     assert_int_equal(weir_http_start(&config, &second, &error), WEIR_ERROR);
     assert_int_equal(error.action, WEIR_ACTION_REFUSE);
     assert_non_null(strstr(error.text, "WEIR_HTTP_LISTEN: cannot listen on 127.0.0.1:"));
@@ -262,7 +453,7 @@ static void test_ipv6_address_takes_ipv4_too(void **state)
     make_world(&world, NULL);
     struct weir_http_server *both;
     struct weir_error error;
-    struct weir_http_config config = {.listen = "[::]:0", .board = world.board};
+    struct weir_http_config config = {.listen = "[::]:0", .site = {.board = world.board}};
     if (weir_http_start(&config, &both, &error) != WEIR_OK) {
         free_world(&world);
         skip(); // a machine without IPv6
@@ -283,6 +474,11 @@ int main(void)
         cmocka_unit_test(test_rubbish_is_no_harm),
         cmocka_unit_test(test_headers_have_a_bound),
         cmocka_unit_test(test_silent_connections_make_room),
+        cmocka_unit_test(test_changes_need_a_right_body_and_a_running_job),
+        cmocka_unit_test(test_changes_need_the_token),
+        cmocka_unit_test(test_answers_come_when_the_job_has_answered),
+        cmocka_unit_test(test_requests_that_wait_are_bounded),
+        cmocka_unit_test(test_endless_body_is_hung_up_on),
         cmocka_unit_test(test_taken_port_is_a_clear_fault),
         cmocka_unit_test(test_ipv6_address_takes_ipv4_too),
     };
