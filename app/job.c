@@ -148,6 +148,8 @@ static void log_set_aside(const struct weir_job_task *task)
     for (int i = 0; i < WEIR_ROW_ERROR_REASON_COUNT; i++) {
         enum weir_row_error_reason reason = (enum weir_row_error_reason)i;
         uint64_t count = weir_row_policy_count(task->policy, reason);
+        count +=
+            task->changes_policy != NULL ? weir_row_policy_count(task->changes_policy, reason) : 0;
         if (count > 0) {
             weir_log(WEIR_LOG_WARN, "task %s set %" PRIu64 " records aside: %s",
                      weir_task_name(task->task), count, weir_row_error_reason_name(reason));

@@ -2,7 +2,7 @@
 // See job_build.h. In this order: the stages are found and their tasks counted; every task gets its
 // mailbox and every exchange its channels; the tasks are built, heads first, in the plan's order.
 // A task's chain is every node of its stage in the plan's order (inputs first), its outlets among
-// them, and the row policy last. Thread: the main thread.
+// them, and the row policies last. Thread: the main thread.
 #include "app/job_build.h"
 
 #include "runtime/exchange.h"
@@ -47,8 +47,8 @@ static const bool *members_of(const struct builder *builder, const struct weir_p
         is_member[i] = node == head;
         for (uint32_t j = 0; j < node->input_count; j++) {
             const struct weir_plan_node *input = node->inputs[j];
-            is_member[i] = is_member[i] ||
-                           (is_member[input->idx] && (input == head || !is_head(input)));
+            is_member[i] =
+                is_member[i] || (is_member[input->idx] && (input == head || !is_head(input)));
         }
     }
     return is_member;
@@ -82,10 +82,9 @@ static uint32_t find_stages(struct builder *builder)
         task_count += stage->task_count;
         builder->nodes.keyed_task_count +=
             stage->head->kind == WEIR_PLAN_EXCHANGE ? stage->task_count : 0;
-        uint32_t writer_count = 2; // dead letters, late rows
+        uint32_t writer_count = 3; // dead letters, those behind changes, late rows
         for (uint32_t j = 0; j < plan->node_count; j++) {
-            writer_count +=
-                stage->is_member[j] && plan->nodes[j]->kind == WEIR_PLAN_SINK ? 1 : 0;
+            writer_count += stage->is_member[j] && plan->nodes[j]->kind == WEIR_PLAN_SINK ? 1 : 0;
         }
         builder->nodes.writer_count += stage->task_count * writer_count;
     }
@@ -103,8 +102,7 @@ static void make_mailboxes_and_channels(struct builder *builder)
     struct weir_arena *arena = builder->nodes.arena;
     for (uint32_t i = 0; i < builder->stage_count; i++) {
         struct stage *stage = &builder->stages[i];
-        stage->mailboxes =
-            weir_arena_alloc(arena, stage->task_count * sizeof *stage->mailboxes);
+        stage->mailboxes = weir_arena_alloc(arena, stage->task_count * sizeof *stage->mailboxes);
         for (uint32_t t = 0; t < stage->task_count; t++) {
             stage->mailboxes[t] = weir_mailbox_create();
         }
@@ -115,8 +113,8 @@ static void make_mailboxes_and_channels(struct builder *builder)
             stage->upstream_count +=
                 feeds(&builder->stages[j], stage->head) ? builder->stages[j].task_count : 0;
         }
-        stage->channels = weir_arena_alloc(
-            arena, stage->upstream_count * stage->task_count * sizeof *stage->channels);
+        stage->channels = weir_arena_alloc(arena, stage->upstream_count * stage->task_count *
+                                                      sizeof *stage->channels);
         uint32_t upstream = 0;
         for (uint32_t j = 0; j < i; j++) {
             const struct stage *from = &builder->stages[j];
@@ -157,8 +155,8 @@ static void choose_partitions(const struct builder *builder, const struct stage 
 static struct weir_source *create_inlet(const struct builder *builder, const struct stage *stage,
                                         uint32_t task_idx)
 {
-    struct weir_channel **channels = weir_arena_alloc(
-        builder->nodes.arena, stage->upstream_count * sizeof *channels);
+    struct weir_channel **channels =
+        weir_arena_alloc(builder->nodes.arena, stage->upstream_count * sizeof *channels);
     for (uint32_t u = 0; u < stage->upstream_count; u++) {
         channels[u] = stage->channels[u * stage->task_count + task_idx];
     }
@@ -171,8 +169,7 @@ static struct weir_source *create_inlet(const struct builder *builder, const str
 
 // The channels of one upstream task into the stage of that exchange.
 static struct weir_operator *create_outlet(const struct builder *builder, const struct stage *stage,
-                                           uint32_t task_idx,
-                                           const struct weir_plan_node *exchange)
+                                           uint32_t task_idx, const struct weir_plan_node *exchange)
 {
     uint32_t upstream = task_idx;
     for (uint32_t i = 0; i < builder->stage_count; i++) {
@@ -181,13 +178,13 @@ static struct weir_operator *create_outlet(const struct builder *builder, const 
             upstream += to->task_count; // stages before this one come first in the channels' order
         }
         if (to->head == exchange) {
-            return weir_outlet_create(&(struct weir_outlet_config){
-                .id = exchange->id,
-                .name = exchange->name,
-                .key_count = exchange->key_column_count,
-                .key_columns = exchange->key_columns,
-                .channel_count = to->task_count,
-                .channels = &to->channels[upstream * to->task_count]});
+            return weir_outlet_create(
+                &(struct weir_outlet_config){.id = exchange->id,
+                                             .name = exchange->name,
+                                             .key_count = exchange->key_column_count,
+                                             .key_columns = exchange->key_columns,
+                                             .channel_count = to->task_count,
+                                             .channels = &to->channels[upstream * to->task_count]});
         }
     }
     WEIR_ASSERT(!"every exchange heads a stage");
@@ -213,6 +210,20 @@ static void connect(const struct builder *builder, struct weir_operator **by_pla
     }
 }
 
+// Is the node behind one that sends its changes after the barrier? (operator.h)
+static bool is_behind_changes(const struct stage *stage, const struct weir_plan_node *node)
+{
+    for (uint32_t j = 0; j < node->input_count; j++) {
+        const struct weir_plan_node *input = node->inputs[j];
+        if (input != stage->head && stage->is_member[input->idx] && !is_head(input) &&
+            ((input->kind == WEIR_PLAN_AGGREGATE && input->window_end_column < 0) ||
+             is_behind_changes(stage, input))) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void add_nodes(const struct builder *builder, const struct stage *stage, uint32_t task_idx,
                       const struct weir_node_place *place, struct weir_job_task *task)
 {
@@ -221,7 +232,7 @@ static void add_nodes(const struct builder *builder, const struct stage *stage, 
     struct weir_operator **by_plan_idx =
         weir_arena_alloc_zero(arena, plan->node_count * sizeof *by_plan_idx);
     struct weir_operator **nodes =
-        weir_arena_alloc_zero(arena, (plan->node_count + 2) * sizeof *nodes);
+        weir_arena_alloc_zero(arena, (plan->node_count + 3) * sizeof *nodes);
     task->sinks = weir_arena_alloc_zero(arena, plan->node_count * sizeof *task->sinks);
     task->sink_tables = weir_arena_alloc_zero(arena, plan->node_count * sizeof *task->sink_tables);
     uint32_t node_count = 0;
@@ -235,7 +246,10 @@ static void add_nodes(const struct builder *builder, const struct stage *stage, 
         by_plan_idx[i] = node->kind == WEIR_PLAN_EXCHANGE
                              ? create_outlet(builder, stage, task_idx, node)
                              : weir_node_create(&builder->nodes, node, place);
-        by_plan_idx[i]->row_errors = &task->policy->policy;
+        by_plan_idx[i]->is_behind_changes = is_behind_changes(stage, node);
+        by_plan_idx[i]->row_errors = by_plan_idx[i]->is_behind_changes
+                                         ? &task->changes_policy->policy
+                                         : &task->policy->policy;
         nodes[node_count++] = by_plan_idx[i];
         if (node->kind == WEIR_PLAN_SINK) {
             task->sink_tables[task->sink_count] = node->table;
@@ -243,6 +257,9 @@ static void add_nodes(const struct builder *builder, const struct stage *stage, 
         }
     }
     nodes[node_count++] = &task->policy->op;
+    if (task->changes_policy != NULL) {
+        nodes[node_count++] = &task->changes_policy->op;
+    }
     connect(builder, by_plan_idx);
     char name[64];
     snprintf(name, sizeof name, "%s/%u",
@@ -254,14 +271,18 @@ static void add_nodes(const struct builder *builder, const struct stage *stage, 
     }
 }
 
-static enum weir_status build_task(struct builder *builder, struct stage *stage,
-                                   uint32_t task_idx, struct weir_error *error)
+static enum weir_status build_task(struct builder *builder, struct stage *stage, uint32_t task_idx,
+                                   struct weir_error *error)
 {
     struct weir_job_task *task = &builder->tasks->tasks[builder->tasks->count];
     struct weir_node_place place = {.mailbox = stage->mailboxes[task_idx]};
     bool is_keyed = stage->head->kind == WEIR_PLAN_EXCHANGE;
     *task = (struct weir_job_task){.table = is_keyed ? NULL : stage->head->table};
     task->policy = weir_node_create_policy(&builder->nodes, task->table, place.mailbox);
+    if (is_keyed) {
+        task->changes_policy = weir_node_create_policy(&builder->nodes, NULL, place.mailbox);
+        task->changes_policy->op.is_behind_changes = true;
+    }
     enum weir_status status;
     if (is_keyed) {
         place.key_groups = weir_key_groups_of(task_idx, stage->task_count);
@@ -274,6 +295,9 @@ static enum weir_status build_task(struct builder *builder, struct stage *stage,
     }
     if (status != WEIR_OK) {
         task->policy->op.ops->destroy(&task->policy->op);
+        if (task->changes_policy != NULL) {
+            task->changes_policy->op.ops->destroy(&task->changes_policy->op);
+        }
         return WEIR_ERROR;
     }
     place.source = task->source;

@@ -15,6 +15,8 @@ struct weir_job_task {
     uint32_t partition_count;
     const int32_t *partitions;
     struct weir_row_policy *policy;
+    // Of the nodes behind changes, whose barrier comes later; NULL: not a keyed task.
+    struct weir_row_policy *changes_policy;
     uint32_t sink_count;
     struct weir_operator **sinks;
     const struct weir_table **sink_tables;

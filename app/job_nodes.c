@@ -38,8 +38,8 @@ static struct weir_decoder *create_format_decoder(const struct weir_table *table
     switch (format) {
     case WEIR_FORMAT_JSON:
         return weir_json_decoder_create(
-            schema, &(struct weir_json_decode_options){.timestamp_digits = digits_of_unit(
-                                                           table->timestamp_unit)});
+            schema, &(struct weir_json_decode_options){.timestamp_digits =
+                                                           digits_of_unit(table->timestamp_unit)});
     case WEIR_FORMAT_RAW:
         return weir_raw_decoder_create(schema);
     }
@@ -216,9 +216,9 @@ static struct weir_operator *create_watermark(const struct weir_node_builder *bu
     struct weir_partition_time *times =
         weir_arena_alloc(builder->arena, place->partition_count * sizeof *times);
     for (uint32_t i = 0; i < place->partition_count; i++) {
-        times[i] = (struct weir_partition_time){
-            .partition = place->partitions[i].partition,
-            .event_time_us = place->partitions[i].event_time_us};
+        times[i] =
+            (struct weir_partition_time){.partition = place->partitions[i].partition,
+                                         .event_time_us = place->partitions[i].event_time_us};
     }
     return weir_watermark_create(
         node->id, node->name,
@@ -234,14 +234,15 @@ static struct weir_operator *create_watermark(const struct weir_node_builder *bu
 
 static struct weir_operator *create_tumble(const struct weir_plan_node *node)
 {
-    return weir_tumble_create(node->id, node->name,
-                              &(struct weir_tumble_config){
-                                  .output = &node->schema,
-                                  .window = node->window,
-                                  .delay_us = node->table->watermark_delay_us});
+    return weir_tumble_create(
+        node->id, node->name,
+        &(struct weir_tumble_config){.output = &node->schema,
+                                     .window = node->window,
+                                     .delay_us = node->table->watermark_delay_us});
 }
 
-static struct weir_operator *create_aggregate(const struct weir_plan_node *node,
+static struct weir_operator *create_aggregate(const struct weir_node_builder *builder,
+                                              const struct weir_plan_node *node,
                                               const struct weir_node_place *place)
 {
     const struct weir_plan_node *exchange = node->inputs[0];
@@ -259,7 +260,8 @@ static struct weir_operator *create_aggregate(const struct weir_plan_node *node,
                                         .aggregates = node->aggregates,
                                         .output = &node->schema,
                                         .store = place->state,
-                                        .key_groups = place->key_groups});
+                                        .key_groups = place->key_groups,
+                                        .first_epoch = builder->recovered->number + 1});
 }
 
 static struct weir_operator *create_normalize(const struct weir_plan_node *node,
@@ -277,8 +279,7 @@ static struct weir_operator *create_normalize(const struct weir_plan_node *node,
 static struct weir_operator *with_now(const struct weir_node_builder *builder,
                                       struct weir_operator *op)
 {
-    weir_row_operator_set_now(op,
-                              (builder->recovered->barrier_ms - WEIR_EPOCH_SHIFT_MS) * 1000);
+    weir_row_operator_set_now(op, (builder->recovered->barrier_ms - WEIR_EPOCH_SHIFT_MS) * 1000);
     return op;
 }
 
@@ -290,8 +291,8 @@ struct weir_operator *weir_node_create(const struct weir_node_builder *builder,
     case WEIR_PLAN_FILTER:
         return with_now(builder, weir_filter_create(node->id, node->name, node->exprs[0]));
     case WEIR_PLAN_PROJECT:
-        return with_now(builder, weir_project_create(node->id, node->name, &node->schema,
-                                                     node->exprs));
+        return with_now(builder,
+                        weir_project_create(node->id, node->name, &node->schema, node->exprs));
     case WEIR_PLAN_DERIVE:
         return with_now(builder, create_derive(builder, node));
     case WEIR_PLAN_WATERMARK:
@@ -303,7 +304,7 @@ struct weir_operator *weir_node_create(const struct weir_node_builder *builder,
     case WEIR_PLAN_NORMALIZE:
         return create_normalize(node, place);
     case WEIR_PLAN_AGGREGATE:
-        return create_aggregate(node, place);
+        return create_aggregate(builder, node, place);
     case WEIR_PLAN_SOURCE:
     case WEIR_PLAN_EXCHANGE:
         break;

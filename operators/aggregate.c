@@ -103,6 +103,9 @@ static bool take_in_place(struct weir_aggregator *aggregator, const struct weir_
     char *slots = value + sizeof header;
     memcpy(&header, value, sizeof header);
     header.event_time_us = existed ? header.event_time_us : INT64_MIN;
+    if (!aggregator->is_windowed && weir_group_begin_epoch(aggregator, &header, existed)) {
+        memcpy(slots + aggregator->slots_bytes, slots, aggregator->slots_bytes);
+    }
     if (aggregator->can_fail) {
         memcpy(aggregator->backup, slots, aggregator->slots_bytes);
     }
@@ -114,6 +117,7 @@ static bool take_in_place(struct weir_aggregator *aggregator, const struct weir_
                                                           : NULL,
                                     row, sign, aggregator->arena, value_error)) {
             memcpy(slots, aggregator->backup, aggregator->slots_bytes);
+            memcpy(value, &header, sizeof header);
             if (!existed) {
                 groups->ops->remove(groups, key);
             }
@@ -121,6 +125,9 @@ static bool take_in_place(struct weir_aggregator *aggregator, const struct weir_
         }
     }
     count_row(&header, sign, batch->event_time_us[row]);
+    if (header.row_count <= 0) {
+        weir_group_note_unsettled(aggregator, key, &header);
+    }
     memcpy(value, &header, sizeof header);
     return true;
 }
@@ -139,6 +146,10 @@ static bool take_in_copy(struct weir_aggregator *aggregator, const struct weir_b
                         weir_batch_row(batch, i), &aggregator->spelling);
         group->spelling = view_of(&aggregator->spelling);
     }
+    if (!aggregator->is_windowed && weir_group_begin_epoch(aggregator, &group->header, is_known)) {
+        memcpy(group->sent_slots, group->slots, aggregator->slots_bytes);
+        memcpy(group->sent_tails, group->tails, aggregator->part_count * sizeof *group->tails);
+    }
     for (uint32_t p = 0; p < aggregator->part_count; p++) {
         struct weir_part *part = &aggregator->parts[p];
         uint32_t arg_row = weir_batch_row(batch, i);
@@ -156,6 +167,10 @@ static bool take_in_copy(struct weir_aggregator *aggregator, const struct weir_b
     count_row(&group->header, sign, batch->event_time_us[weir_batch_row(batch, i)]);
     if (aggregator->has_entries) {
         weir_entries_write(aggregator, batch, i);
+    }
+    if (!aggregator->is_windowed &&
+        (group->header.row_count <= 0 || weir_entries_are_stale(aggregator))) {
+        weir_group_note_unsettled(aggregator, key, &group->header);
     }
     weir_group_store(aggregator, key);
     return true;
@@ -250,7 +265,22 @@ static enum weir_status time_passed(struct weir_operator *op, const struct weir_
             return WEIR_ERROR;
         }
     }
+    if (op->is_sending) { // what is being sent comes before it
+        aggregator->held_time = *time;
+        aggregator->is_time_held = true;
+        return WEIR_OK;
+    }
     return weir_operator_push_time(op, time, error);
+}
+
+static enum weir_status resume(struct weir_operator *op, struct weir_error *error)
+{
+    struct weir_aggregator *aggregator = (struct weir_aggregator *)op;
+    if (!aggregator->is_time_held || op->is_sending) {
+        return WEIR_OK;
+    }
+    aggregator->is_time_held = false;
+    return weir_operator_push_time(op, &aggregator->held_time, error);
 }
 
 static void save_closed(struct weir_aggregator *aggregator)
@@ -269,14 +299,14 @@ static void save_closed(struct weir_aggregator *aggregator)
 static enum weir_status barrier(struct weir_operator *op, const struct weir_barrier *at,
                                 struct weir_snapshot *snapshot, struct weir_error *error)
 {
-    (void)at;
     (void)snapshot;
     struct weir_aggregator *aggregator = (struct weir_aggregator *)op;
     if (aggregator->is_windowed) {
         save_closed(aggregator);
         return WEIR_OK;
     }
-    return weir_aggregate_send_changes(aggregator, error);
+    aggregator->epoch = (uint32_t)(at->number + 1) & WEIR_GROUP_EPOCH_MASK;
+    return weir_aggregate_begin_changes(aggregator, error);
 }
 
 // --- life ---------------------------------------------------------------------------------------
@@ -290,7 +320,7 @@ static void destroy(struct weir_operator *op)
     weir_buffer_deinit(&aggregator->scratch);
     weir_buffer_deinit(&aggregator->spelling);
     weir_buffer_deinit(&aggregator->bound);
-    weir_buffer_deinit(&aggregator->changed);
+    weir_buffer_deinit(&aggregator->unsettled);
     weir_buffer_deinit(&aggregator->found.bytes);
     weir_buffer_deinit(&aggregator->found.items);
     weir_buffer_deinit(&aggregator->found_entries.bytes);
@@ -357,9 +387,8 @@ static void init_route(struct weir_aggregator *aggregator)
         aggregator->is_windowed || config->route_count != config->key_count ||
         (config->key_count != 0 && memcmp(config->route_columns, config->key_columns,
                                           config->key_count * sizeof(uint32_t)) != 0);
-    aggregator->route_input =
-        weir_arena_alloc(aggregator->parts_arena,
-                         (config->route_count + 1) * sizeof *aggregator->route_input);
+    aggregator->route_input = weir_arena_alloc(
+        aggregator->parts_arena, (config->route_count + 1) * sizeof *aggregator->route_input);
 }
 
 static void init_keys(struct weir_aggregator *aggregator)
@@ -413,6 +442,8 @@ struct weir_operator *weir_aggregate_create(const char *id, const char *name,
                                                  .process = process,
                                                  .time_passed = time_passed,
                                                  .barrier = barrier,
+                                                 .send = weir_aggregate_send_changes,
+                                                 .resume = resume,
                                                  .destroy = destroy};
     WEIR_ASSERT(config->output->column_count == config->key_count + config->aggregate_count);
     WEIR_ASSERT(config->key_groups.count > 0);
@@ -424,6 +455,7 @@ struct weir_operator *weir_aggregate_create(const char *id, const char *name,
     aggregator->is_windowed = config->window_end_column >= 0;
     aggregator->watermark_us = INT64_MIN;
     aggregator->last_end_us = INT64_MIN;
+    aggregator->epoch = (uint32_t)config->first_epoch & WEIR_GROUP_EPOCH_MASK;
     aggregator->arena = weir_arena_create(16 << 10);
     aggregator->output.arena = weir_arena_create(64 << 10);
     struct weir_arena *arena = aggregator->parts_arena = weir_arena_create(4 << 10);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // GROUP BY: one row of accumulators per group, kept in keyed state. Without window the result
-// changes, and what changed is sent at the barrier (docs/state.md); with a window each group is
+// changes, and what changed is sent after each barrier (docs/state.md); with a window each group is
 // sent once, when the watermark reaches the window's end, and forgotten.
 #ifndef WEIR_OPERATORS_AGGREGATE_H
 #define WEIR_OPERATORS_AGGREGATE_H
@@ -50,8 +50,11 @@ struct weir_aggregate_config {
     const struct weir_schema *output;
     struct weir_state_store *store;
     struct weir_key_group_range key_groups; // of the task
+    int64_t first_epoch;                    // of the first row
 };
 
+// Without window the nodes behind are is_behind_changes (operator.h), and none of them has state in
+// the same store.
 struct weir_operator *weir_aggregate_create(const char *id, const char *name,
                                             const struct weir_aggregate_config *config);
 

@@ -210,6 +210,18 @@ static void refresh(struct weir_aggregator *aggregator, struct weir_part *part,
                                  aggregator->arena);
 }
 
+bool weir_entries_are_stale(const struct weir_aggregator *aggregator)
+{
+    for (uint32_t p = 0; aggregator->has_entries && p < aggregator->part_count; p++) {
+        const struct weir_part *part = &aggregator->parts[p];
+        if (weir_accumulator_is_stale(&part->accumulator,
+                                      aggregator->group.slots + part->slot_offset)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool weir_entries_refresh(struct weir_aggregator *aggregator, const struct weir_state_key *key)
 {
     bool was_stale = false;

@@ -16,9 +16,31 @@ static const char *load_tails(const struct weir_aggregator *aggregator, const ch
     return at;
 }
 
-void weir_group_load(struct weir_aggregator *aggregator, struct weir_view value)
+static void take_apart(struct weir_aggregator *aggregator, char *data, size_t size_bytes)
 {
     struct weir_group *group = &aggregator->group;
+    WEIR_ASSERT(size_bytes >= aggregator->fixed_bytes);
+    memcpy(&group->header, data, sizeof group->header);
+    group->slots = data + sizeof group->header;
+    group->sent_slots = aggregator->is_windowed ? NULL : group->slots + aggregator->slots_bytes;
+    const char *at = data + aggregator->fixed_bytes;
+    if (aggregator->has_tails) {
+        at = load_tails(aggregator, group->slots, at, group->tails);
+        if (group->sent_slots != NULL) {
+            at = load_tails(aggregator, group->sent_slots, at, group->sent_tails);
+        }
+    }
+    group->spelling = (struct weir_view){.data = at, .size_bytes = group->header.spelling_bytes};
+    WEIR_ASSERT(at + group->header.spelling_bytes == data + size_bytes);
+}
+
+void weir_group_view(struct weir_aggregator *aggregator, struct weir_view value)
+{
+    take_apart(aggregator, (char *)value.data, value.size_bytes);
+}
+
+void weir_group_load(struct weir_aggregator *aggregator, struct weir_view value)
+{
     struct weir_buffer *bytes = &aggregator->value;
     bytes->size_bytes = 0;
     if (value.data != NULL) {
@@ -27,20 +49,10 @@ void weir_group_load(struct weir_aggregator *aggregator, struct weir_view value)
         memset(weir_buffer_reserve(bytes, aggregator->fixed_bytes), 0, aggregator->fixed_bytes);
         bytes->size_bytes = aggregator->fixed_bytes;
     }
-    WEIR_ASSERT(bytes->size_bytes >= aggregator->fixed_bytes);
-    memcpy(&group->header, bytes->data, sizeof group->header);
+    take_apart(aggregator, bytes->data, bytes->size_bytes);
     if (value.data == NULL) {
-        group->header.event_time_us = INT64_MIN;
+        aggregator->group.header.event_time_us = INT64_MIN;
     }
-    group->slots = bytes->data + sizeof group->header;
-    group->sent_slots = aggregator->is_windowed ? NULL : group->slots + aggregator->slots_bytes;
-    const char *at =
-        load_tails(aggregator, group->slots, bytes->data + aggregator->fixed_bytes, group->tails);
-    if (group->sent_slots != NULL) {
-        at = load_tails(aggregator, group->sent_slots, at, group->sent_tails);
-    }
-    group->spelling = (struct weir_view){.data = at, .size_bytes = group->header.spelling_bytes};
-    WEIR_ASSERT(at + group->header.spelling_bytes == bytes->data + bytes->size_bytes);
 }
 
 static void put_tails(struct weir_aggregator *aggregator, const struct weir_view *tails)
@@ -77,12 +89,19 @@ void weir_group_store(struct weir_aggregator *aggregator, const struct weir_stat
     }
 }
 
-void weir_group_set_sent(struct weir_aggregator *aggregator)
+// Keys lie one behind the other: key group, size, bytes.
+void weir_group_note_unsettled(struct weir_aggregator *aggregator, const struct weir_state_key *key,
+                               struct weir_group_header *header)
 {
-    struct weir_group *group = &aggregator->group;
-    group->header.is_sent = 1;
-    memcpy(group->sent_slots, group->slots, aggregator->slots_bytes);
-    memcpy(group->sent_tails, group->tails, aggregator->part_count * sizeof *group->tails);
+    if (header->is_unsettled) {
+        return;
+    }
+    header->is_unsettled = 1;
+    struct weir_buffer *unsettled = &aggregator->unsettled;
+    uint32_t size = (uint32_t)key->bytes.size_bytes;
+    weir_buffer_append(unsettled, &key->key_group, sizeof key->key_group);
+    weir_buffer_append(unsettled, &size, sizeof size);
+    weir_buffer_append(unsettled, key->bytes.data, size);
 }
 
 // --- found entries ------------------------------------------------------------------------------

@@ -5,8 +5,11 @@
 //
 // A group is one entry of the state "groups". Key: window_end if there is a window, then the other
 // key columns. Value: struct weir_group_header, the accumulators' slots, without window once more
-// the slots as they were when the group's row was last sent, then the tails of both, then the keys
-// as the group's first row has spelt them, if a key does not say (2.50 and 2.5 are one numeric).
+// the slots as they were at the last barrier before, then the tails of both, then the keys as the
+// group's first row has spelt them, if a key does not say (2.50 and 2.5 are one numeric).
+//
+// What was sent last of a group is what it was at the barrier before it was changed: the first row
+// of an epoch that changes a group keeps that (weir_group_begin_epoch), and sending it only reads.
 //
 // A part (one aggregate) that has to know single values (DISTINCT; min and max when values are
 // taken back) keeps them in a state of its own, "distinct<n>" or "values<n>": the group's key and
@@ -17,11 +20,15 @@
 #include "operators/accumulator.h"
 #include "operators/aggregate.h"
 
+enum { WEIR_GROUP_EPOCH_MASK = 0x3fffffff };
+
 struct weir_group_header {
     int64_t row_count;     // 0: empty
     int64_t event_time_us; // the largest one of its rows
     uint32_t spelling_bytes;
-    uint32_t is_sent; // there is a row that was sent
+    uint32_t is_sent : 1;      // there is a row that was sent: what the slots "sent" say
+    uint32_t is_unsettled : 1; // in the list of those to look at before the barrier
+    uint32_t epoch : 30;       // in which it was last changed: enough of the number to tell it
 };
 
 // Behind it, for numerics: the value as it was spelt (row_codec.h).
@@ -110,6 +117,10 @@ struct weir_aggregator {
     struct weir_arena *arena;       // of the batch under way
     struct weir_arena *parts_arena; // of the operator
     char *backup;
+    uint32_t epoch;               // as in a group's header
+    struct weir_buffer unsettled; // keys of groups that are empty, or whose extremes are stale
+    struct weir_time held_time;   // came while results were being sent
+    bool is_time_held;
 
     // Windows, by key group.
     bool is_windowed;
@@ -122,7 +133,6 @@ struct weir_aggregator {
     int64_t last_end_us; // of the windows sent
 
     struct weir_output output;
-    struct weir_buffer changed; // keys of an epoch
     struct weir_found_list found;
     struct weir_found_list found_entries;
 };
@@ -142,12 +152,30 @@ static inline bool weir_part_takes(const struct weir_part *part, const struct we
 
 // --- aggregate_group.c --------------------------------------------------------------------------
 
-// Takes value bytes apart (NULL data: a group that is not there yet).
+// Takes a copy of value bytes apart (NULL data: a group that is not there yet).
 void weir_group_load(struct weir_aggregator *aggregator, struct weir_view value);
+// The value's bytes themselves, which are only read.
+void weir_group_view(struct weir_aggregator *aggregator, struct weir_view value);
 // Puts the group that was loaded under the key.
 void weir_group_store(struct weir_aggregator *aggregator, const struct weir_state_key *key);
-// What is in the group is what was sent.
-void weir_group_set_sent(struct weir_aggregator *aggregator);
+
+// Before a group is changed, not windowed. True: for the first time in this epoch, so that its
+// slots (and tails) are what was sent last.
+static inline bool weir_group_begin_epoch(const struct weir_aggregator *aggregator,
+                                          struct weir_group_header *header, bool existed)
+{
+    if (existed && header->epoch == aggregator->epoch) {
+        return false;
+    }
+    header->epoch = aggregator->epoch & WEIR_GROUP_EPOCH_MASK;
+    header->is_sent = existed;
+    header->is_unsettled = 0;
+    return existed;
+}
+
+// Notes a group that must be looked at before the barrier, once.
+void weir_group_note_unsettled(struct weir_aggregator *aggregator, const struct weir_state_key *key,
+                               struct weir_group_header *header);
 
 void weir_found_reset(struct weir_found_list *list);
 bool weir_found_add(void *list, const struct weir_state_key *key, struct weir_view value);
@@ -166,15 +194,20 @@ bool weir_entry_take(struct weir_aggregator *aggregator, struct weir_part *part,
 // Writes what the row has changed.
 void weir_entries_write(struct weir_aggregator *aggregator, const struct weir_batch *batch,
                         uint32_t i);
-// Min and max whose value was taken back: looks for what is left. False: there was none.
+// Is there a min or max whose value was taken back, in the group that is loaded?
+bool weir_entries_are_stale(const struct weir_aggregator *aggregator);
+// Looks for what is left of these. False: there was none.
 bool weir_entries_refresh(struct weir_aggregator *aggregator, const struct weir_state_key *key);
 // Forgets all values of a group.
 void weir_entries_remove(struct weir_aggregator *aggregator, const struct weir_state_key *key);
 
 // --- aggregate_output.c -------------------------------------------------------------------------
 
-enum weir_status weir_aggregate_send_changes(struct weir_aggregator *aggregator,
-                                             struct weir_error *error);
+// Before the barrier: settles what is noted, and begins to send what has changed (is_sending).
+enum weir_status weir_aggregate_begin_changes(struct weir_aggregator *aggregator,
+                                              struct weir_error *error);
+// As in operator.h.
+enum weir_status weir_aggregate_send_changes(struct weir_operator *op, struct weir_error *error);
 enum weir_status weir_aggregate_send_windows(struct weir_aggregator *aggregator,
                                              int64_t watermark_us, struct weir_error *error);
 

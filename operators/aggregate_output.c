@@ -9,10 +9,11 @@
 #include "runtime/types/row_codec.h"
 
 enum {
-    GROUPS_AT_ONCE = 512,         // of a scan
-    CHANGES_AT_ONCE = 256,        // whose groups come into the processor's cache together
-    ARENA_BYTES_MAX = 64 << 10,   // used before it is emptied between groups
-    CHANGED_BYTES_KEPT = 1 << 20, // of the list of changed keys, from barrier to barrier
+    GROUPS_AT_ONCE = 512,           // of a scan
+    CHANGES_AT_ONCE = 256,          // whose groups come into the processor's cache together
+    CHANGES_PER_CALL = 2048,        // then input has its turn: a millisecond of work
+    ARENA_BYTES_MAX = 64 << 10,     // used before it is emptied between groups
+    UNSETTLED_BYTES_KEPT = 1 << 20, // of their list, from barrier to barrier
     MILLISECOND_US = 1000,
 };
 
@@ -168,7 +169,7 @@ static bool is_as_sent(const struct weir_aggregator *aggregator)
     if (memcmp(group->slots, group->sent_slots, aggregator->slots_bytes) != 0) {
         return false;
     }
-    for (uint32_t p = 0; p < aggregator->part_count; p++) {
+    for (uint32_t p = 0; aggregator->has_tails && p < aggregator->part_count; p++) {
         if (!weir_view_equal(group->tails[p], group->sent_tails[p])) {
             return false;
         }
@@ -176,112 +177,125 @@ static bool is_as_sent(const struct weir_aggregator *aggregator)
     return true;
 }
 
-// Appends what is to be sent of the group; false: it is what was sent.
-static bool append_difference(struct weir_aggregator *aggregator, const struct weir_state_key *key)
+// Appends what is to be sent of the group.
+static void append_difference(struct weir_aggregator *aggregator, const struct weir_state_key *key)
 {
     const struct weir_group *group = &aggregator->group;
     int64_t time_us = group->header.event_time_us;
     if (group->header.is_sent == 0) {
         append(aggregator, key, group->slots, group->tails, time_us, WEIR_CHANGE_INSERT);
-        return true;
+        return;
     }
     if (is_as_sent(aggregator)) {
-        return false;
+        return;
     }
     append(aggregator, key, group->sent_slots, group->sent_tails, time_us,
            WEIR_CHANGE_UPDATE_BEFORE);
     append(aggregator, key, group->slots, group->tails, time_us, WEIR_CHANGE_UPDATE_AFTER);
     if (are_newest_same(aggregator)) {
         aggregator->output.row_count -= 2;
-        return false;
     }
-    return true;
 }
 
+// Appends what is to be sent of a group that has changed.
 static enum weir_status send_change(struct weir_aggregator *aggregator,
-                                    const struct weir_state_key *key, struct weir_error *error)
+                                    const struct weir_state_change *change,
+                                    struct weir_error *error)
 {
+    if (change->value.data == NULL) {
+        return WEIR_OK; // settled
+    }
     if (reserve(aggregator, 2, error) != WEIR_OK) {
         return WEIR_ERROR;
     }
+    weir_group_view(aggregator, change->value);
+    append_difference(aggregator, &change->key);
+    return WEIR_OK;
+}
+
+enum weir_status weir_aggregate_send_changes(struct weir_operator *op, struct weir_error *error)
+{
+    struct weir_aggregator *aggregator = (struct weir_aggregator *)op;
+    struct weir_state *groups = aggregator->groups;
+    struct weir_state_change changes[CHANGES_AT_ONCE];
+    for (uint32_t sent_count = 0; op->is_sending && sent_count < CHANGES_PER_CALL;) {
+        uint32_t count = groups->ops->read_changes(groups, CHANGES_AT_ONCE, changes);
+        for (uint32_t i = 0; i < count; i++) {
+            if (send_change(aggregator, &changes[i], error) != WEIR_OK) {
+                return WEIR_ERROR;
+            }
+        }
+        op->is_sending = count != 0;
+        sent_count += count;
+    }
+    return flush(aggregator, error);
+}
+
+// An empty group is sent as a deletion and forgotten; an extreme that was taken back is looked up.
+static enum weir_status settle(struct weir_aggregator *aggregator, const struct weir_state_key *key,
+                               struct weir_error *error)
+{
     struct weir_state *groups = aggregator->groups;
     struct weir_view value;
+    if (reserve(aggregator, 1, error) != WEIR_OK) {
+        return WEIR_ERROR;
+    }
     if (!groups->ops->get(groups, key, &value)) {
         return WEIR_OK;
     }
     weir_group_load(aggregator, value);
     const struct weir_group *group = &aggregator->group;
     if (group->header.row_count <= 0 && aggregator->config.key_count > 0) {
-        if (group->header.is_sent != 0) {
+        if (group->header.is_sent) {
             append(aggregator, key, group->sent_slots, group->sent_tails,
                    group->header.event_time_us, WEIR_CHANGE_DELETE);
         }
         weir_entries_remove(aggregator, key);
         groups->ops->remove(groups, key);
-        return WEIR_OK;
-    }
-    bool was_stale = weir_entries_refresh(aggregator, key);
-    bool is_news = append_difference(aggregator, key);
-    if (is_news) {
-        weir_group_set_sent(aggregator);
-    }
-    if (is_news || was_stale) {
+    } else if (weir_entries_refresh(aggregator, key)) {
         weir_group_store(aggregator, key);
     }
     return WEIR_OK;
 }
 
-// Keys lie one behind the other: key group, size, bytes. They are taken down first, as the nodes
-// behind may call the store while what has changed is sent.
-static bool add_changed(void *context, const struct weir_state_key *key, struct weir_view value)
-{
-    struct weir_buffer *changed = context;
-    uint32_t size = (uint32_t)key->bytes.size_bytes;
-    if (value.data != NULL) {
-        weir_buffer_append(changed, &key->key_group, sizeof key->key_group);
-        weir_buffer_append(changed, &size, sizeof size);
-        weir_buffer_append(changed, key->bytes.data, size);
-    }
-    return true;
-}
-
-static struct weir_state_key next_changed(const struct weir_buffer *changed, size_t *offset)
+static struct weir_state_key next_unsettled(const struct weir_buffer *unsettled, size_t *offset)
 {
     struct weir_state_key key;
     uint32_t size;
-    memcpy(&key.key_group, changed->data + *offset, sizeof key.key_group);
+    memcpy(&key.key_group, unsettled->data + *offset, sizeof key.key_group);
     *offset += sizeof key.key_group;
-    memcpy(&size, changed->data + *offset, sizeof size);
+    memcpy(&size, unsettled->data + *offset, sizeof size);
     *offset += sizeof size;
-    key.bytes = (struct weir_view){.data = changed->data + *offset, .size_bytes = size};
+    key.bytes = (struct weir_view){.data = unsettled->data + *offset, .size_bytes = size};
     *offset += size;
     return key;
 }
 
-enum weir_status weir_aggregate_send_changes(struct weir_aggregator *aggregator,
-                                             struct weir_error *error)
+enum weir_status weir_aggregate_begin_changes(struct weir_aggregator *aggregator,
+                                              struct weir_error *error)
 {
-    struct weir_buffer *changed = &aggregator->changed;
-    changed->size_bytes = 0;
-    aggregator->groups->ops->changed(aggregator->groups, add_changed, changed);
+    struct weir_buffer *unsettled = &aggregator->unsettled;
     struct weir_state_key keys[CHANGES_AT_ONCE];
-    for (size_t offset = 0; offset < changed->size_bytes;) {
+    for (size_t offset = 0; offset < unsettled->size_bytes;) {
         uint32_t count = 0;
-        while (count < CHANGES_AT_ONCE && offset < changed->size_bytes) {
-            keys[count++] = next_changed(changed, &offset);
+        while (count < CHANGES_AT_ONCE && offset < unsettled->size_bytes) {
+            keys[count++] = next_unsettled(unsettled, &offset);
         }
         // They lie all over the memory: fetched one by one, this would be most of a task's pause.
         aggregator->groups->ops->prefetch(aggregator->groups, count, keys);
         for (uint32_t i = 0; i < count; i++) {
-            if (send_change(aggregator, &keys[i], error) != WEIR_OK) {
+            if (settle(aggregator, &keys[i], error) != WEIR_OK) {
                 return WEIR_ERROR;
             }
         }
     }
-    if (changed->capacity_bytes > CHANGED_BYTES_KEPT) {
-        weir_buffer_deinit(changed);
-        *changed = (struct weir_buffer){0};
+    unsettled->size_bytes = 0;
+    if (unsettled->capacity_bytes > UNSETTLED_BYTES_KEPT) {
+        weir_buffer_deinit(unsettled);
+        *unsettled = (struct weir_buffer){0};
     }
+    aggregator->groups->ops->begin_changes(aggregator->groups);
+    aggregator->op.is_sending = true;
     return flush(aggregator, error);
 }
 

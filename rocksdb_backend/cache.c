@@ -3,8 +3,8 @@
 //
 //   epoch of the slot       condition    a write to the key
 //   cache->epoch            current      changes it in place
-//   > durable_through       frozen       leaves it alone (its log is being written); a copy becomes
-//                                        current
+//   > durable_through       frozen       leaves it alone (its log is being written, or its operator
+//                                        still reads what has changed); a copy becomes current
 //   > applying_through      logged       takes it out of its set and makes it current, in place
 //   > clean_through         applying     leaves it alone (it is on its way into RocksDB); a copy
 //                                        becomes current
@@ -16,7 +16,8 @@
 // and of a key that is changed in each epoch only the newest version is ever applied.
 //
 // Invariants
-// 1. A frozen, applying or superseded version is not written: the io side may be reading it.
+// 1. A frozen, applying or superseded version is not written: the io side, or the operator, may be
+//    reading it.
 // 2. A key that is not in the table has its newest value in RocksDB: only clean versions leave.
 // 3. A superseded version is freed with its set, never before the set is clean.
 // 4. The sets that are applied together are all logged ones, up to epoch m, while the current one
@@ -157,28 +158,10 @@ static void set_absent(struct weir_cached_state *state, struct weir_version *ver
         return;
     }
     version->is_absent = is_absent;
-    if (state->is_visiting) {
-        state->is_unpartitioned = true;
-    } else if (is_absent) {
+    if (is_absent) {
         swap_in_list(&state->list, version->list_idx, state->list.absent_count++);
     } else {
         swap_in_list(&state->list, version->list_idx, --state->list.absent_count);
-    }
-}
-
-void weir_cache_partition(struct weir_cached_state *state)
-{
-    state->is_visiting = false;
-    if (!state->is_unpartitioned) {
-        return;
-    }
-    state->is_unpartitioned = false;
-    struct weir_version_list *list = &state->list;
-    list->absent_count = 0;
-    for (uint32_t i = 0; i < list->count; i++) {
-        if (list->versions[i]->is_absent) {
-            swap_in_list(list, i, list->absent_count++);
-        }
     }
 }
 
@@ -187,7 +170,7 @@ static void list_append(struct weir_cache *cache, struct weir_cached_state *stat
                         struct weir_version *version)
 {
     struct weir_version_list *list = &state->list;
-    WEIR_DASSERT(!state->is_visiting); // only the visited entry may be changed
+    WEIR_DASSERT(state->read_epoch != cache->epoch); // before the barrier it is only read
     if (list->count == list->capacity) {
         uint32_t old_capacity = list->capacity;
         list->capacity = old_capacity == 0 ? 64 : 2 * old_capacity;

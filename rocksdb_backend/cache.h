@@ -14,8 +14,8 @@ struct weir_cached_state {
     uint64_t id;
     uint32_t idx;                  // in cache->states
     struct weir_version_list list; // of the current epoch
-    bool is_visiting;              // the list is being walked: it is not partitioned meanwhile
-    bool is_unpartitioned;
+    uint32_t read_epoch;           // whose changes are being read; 0: none
+    uint32_t read_idx;
     struct weir_group *groups; // by key group - cache->key_groups.first
 };
 
@@ -37,6 +37,8 @@ struct weir_cache {
     uint32_t clean_through;
     struct weir_frozen_set **sets; // epoch e in place e & (capacity - 1)
     uint32_t set_capacity;         // a power of two
+    uint32_t reading_count;        // states of which the changes of read_epoch are being read
+    uint32_t read_epoch;
     uint32_t state_count;
     struct weir_cached_state **states; // not owned
     // The clock's hand, and how many calls it rests after it has found nothing.
@@ -83,13 +85,24 @@ void weir_cache_remove(struct weir_cache *cache, struct weir_cached_state *state
                        struct weir_group *group, struct weir_slot *slot, uint32_t hash,
                        const struct weir_state_key *key);
 
-// Ends what is_visiting began.
-void weir_cache_partition(struct weir_cached_state *state);
-
 // Ends the epoch: its lists become a set. Constant time.
 struct weir_frozen_set *weir_cache_freeze(struct weir_cache *cache, int64_t number);
 
-// The sets up to the epoch are durable, and the io side is done with reading them for now.
+// As in state.h.
+void weir_cache_begin_changes(struct weir_cache *cache, struct weir_cached_state *state);
+uint32_t weir_cache_read_changes(struct weir_cache *cache, struct weir_cached_state *state,
+                                 uint32_t count_max, struct weir_state_change *changes);
+
+// The last epoch whose set nobody reads any more, of those that are durable: what set_durable may
+// be told.
+static inline uint32_t weir_cache_read_through(const struct weir_cache *cache,
+                                               uint32_t durable_through)
+{
+    bool is_read = cache->reading_count > 0 && durable_through >= cache->read_epoch;
+    return is_read ? cache->read_epoch - 1 : durable_through;
+}
+
+// The sets up to the epoch are durable, and nobody reads them for now.
 void weir_cache_set_durable(struct weir_cache *cache, uint32_t durable_through);
 
 static inline bool weir_cache_is_applying(const struct weir_cache *cache)

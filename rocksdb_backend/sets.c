@@ -28,17 +28,49 @@ struct weir_frozen_set *weir_cache_freeze(struct weir_cache *cache, int64_t numb
     set->list_count = cache->state_count;
     for (uint32_t i = 0; i < cache->state_count; i++) {
         struct weir_cached_state *state = cache->states[i];
-        WEIR_ASSERT(!state->is_visiting);
         set->lists[i] = state->list;
         set->entry_count += state->list.count;
         state->list = (struct weir_version_list){.state_id = state->id};
     }
+    WEIR_ASSERT(cache->reading_count == 0 || cache->read_epoch == cache->epoch);
     cache->frozen_bytes += cache->dirty_bytes;
     cache->dirty_bytes = 0;
     add_set(cache, set);
     cache->epoch++;
     WEIR_ASSERT(cache->epoch < WEIR_CACHE_EPOCH_MAX);
     return set;
+}
+
+void weir_cache_begin_changes(struct weir_cache *cache, struct weir_cached_state *state)
+{
+    WEIR_ASSERT(state->read_epoch == 0);
+    WEIR_ASSERT(cache->reading_count == 0 || cache->read_epoch == cache->epoch);
+    state->read_epoch = cache->read_epoch = cache->epoch;
+    state->read_idx = 0;
+    cache->reading_count++;
+}
+
+uint32_t weir_cache_read_changes(struct weir_cache *cache, struct weir_cached_state *state,
+                                 uint32_t count_max, struct weir_state_change *changes)
+{
+    WEIR_ASSERT(state->read_epoch != 0);
+    const struct weir_version_list *list =
+        state->read_epoch == cache->epoch
+            ? &state->list
+            : &weir_cache_set_of(cache, state->read_epoch)->lists[state->idx];
+    uint32_t count = 0;
+    for (; count < count_max && state->read_idx < list->count; count++) {
+        weir_version_list_prefetch(list, state->read_idx);
+        const struct weir_version *version = list->versions[state->read_idx++];
+        changes[count] = (struct weir_state_change){
+            .key = {.key_group = version->key_group, .bytes = weir_version_key(version)},
+            .value = weir_version_value(version)};
+    }
+    if (count == 0) {
+        state->read_epoch = 0;
+        cache->reading_count--;
+    }
+    return count;
 }
 
 // Forgets an absent version that stands in the table.

@@ -29,6 +29,7 @@ void weir_keyed_begin(struct weir_keyed_store *store)
 {
     struct weir_cache *cache = &store->cache;
     struct weir_io_progress progress = weir_io_progress(store->io);
+    progress.durable_through = weir_cache_read_through(cache, progress.durable_through);
     if (progress.durable_through != cache->durable_through ||
         progress.clean_through != cache->clean_through) {
         if (progress.clean_through != cache->clean_through) {
@@ -194,26 +195,17 @@ static void prefetch(struct weir_state *base, uint32_t count, const struct weir_
     }
 }
 
-// The visited entry may be written and thereby move: it is found by its place in the list, which is
-// not put in another order meanwhile.
-static void changed(struct weir_state *base,
-                    bool (*visit)(void *context, const struct weir_state_key *key,
-                                  struct weir_view value),
-                    void *context)
+static void begin_changes(struct weir_state *base)
 {
     struct weir_keyed_state *state = (struct weir_keyed_state *)base;
-    weir_keyed_begin(state->store);
-    struct weir_cached_state *cached = &state->cached;
-    WEIR_ASSERT(!cached->is_visiting);
-    cached->is_visiting = true;
-    bool goes_on = true;
-    for (uint32_t i = 0; i < cached->list.count && goes_on; i++) {
-        const struct weir_version *version = cached->list.versions[i];
-        struct weir_state_key key = {.key_group = version->key_group,
-                                     .bytes = weir_version_key(version)};
-        goes_on = visit(context, &key, weir_version_value(version));
-    }
-    weir_cache_partition(cached);
+    weir_cache_begin_changes(&state->store->cache, &state->cached);
+}
+
+static uint32_t read_changes(struct weir_state *base, uint32_t count_max,
+                             struct weir_state_change *changes)
+{
+    struct weir_keyed_state *state = (struct weir_keyed_state *)base;
+    return weir_cache_read_changes(&state->store->cache, &state->cached, count_max, changes);
 }
 
 const struct weir_state_ops weir_keyed_state_ops = {
@@ -222,5 +214,6 @@ const struct weir_state_ops weir_keyed_state_ops = {
     .remove = remove_key,
     .prefetch = prefetch,
     .scan = weir_keyed_scan,
-    .changed = changed,
+    .begin_changes = begin_changes,
+    .read_changes = read_changes,
 };

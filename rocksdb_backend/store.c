@@ -22,7 +22,7 @@ enum {
     CACHE_PERCENT = 62,
     UNCLEAN_PERCENT_OF_CACHE = 50,
     APPLY_PERCENT_OF_UNCLEAN = 40,
-    APPLY_PERCENT_USED = 60,
+    APPLY_PERCENT_USED = 85,
 };
 
 // A restore reads the logs again, so they are bounded; a materialisation flushes and hashes what

@@ -3,7 +3,7 @@
 // into it, and it pushes into the nodes behind it. All calls come from the one thread of its task,
 // in order, never two at a time; none may block. A record's way, a barrier's way: docs/FLOW.md.
 //
-// Life: created by app/job_build → { process | barrier | committed | resume }* → destroy.
+// Life: created by app/job_build → { process | barrier | send | committed | resume }* → destroy.
 #ifndef WEIR_RUNTIME_OPERATOR_H
 #define WEIR_RUNTIME_OPERATOR_H
 
@@ -53,9 +53,15 @@ struct weir_operator_ops {
     // rows pushed here (what changed since the last barrier) still belong to epoch n. Nothing is
     // forwarded. State goes into the snapshot; a node whose part is complete only later (a writer
     // waiting for acknowledgements) takes a hold (weir_snapshot_hold) and releases it when it is.
-    // NULL: nothing to do.
+    // A node that has much to push sets is_sending instead (send). NULL: nothing to do.
     enum weir_status (*barrier)(struct weir_operator *op, const struct weir_barrier *barrier,
                                 struct weir_snapshot *snapshot, struct weir_error *error);
+
+    // Only while is_sending: pushes some more of what belongs to the epoch that the last barrier
+    // ended, and clears is_sending with the last of it. Between two calls process is given rows of
+    // the next epoch already; the nodes behind (is_behind_changes) get nothing else, and their
+    // barrier n when all of it has been sent.
+    enum weir_status (*send)(struct weir_operator *op, struct weir_error *error);
 
     // Checkpoint n is committed: what was kept for its failure can go. NULL: nothing.
     void (*committed)(struct weir_operator *op, int64_t number);
@@ -81,15 +87,16 @@ struct weir_operator {
     bool is_blocked;
     // Something is held back: resume is called again within milliseconds even without a wake.
     bool is_waiting;
+    bool is_sending;        // rows of the epoch before are still to be pushed: send
+    bool is_behind_changes; // behind a node that may be sending; says who builds the chain
     // resume is called at that time of the monotonic clock at the latest; 0: no need.
     int64_t wake_at_ms;
 };
 
 // Pushes a batch to every node behind. A node may narrow selected/columns in its own struct copy,
 // never in the caller's.
-static inline enum weir_status weir_operator_push(struct weir_operator *op,
-                                                  struct weir_batch *batch,
-                                                  struct weir_error *error)
+static inline enum weir_status
+weir_operator_push(struct weir_operator *op, struct weir_batch *batch, struct weir_error *error)
 {
     for (uint32_t i = 0; i < op->next_count; i++) {
         if (op->next[i]->ops->process(op->next[i], batch, error) != WEIR_OK) {

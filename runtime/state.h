@@ -20,14 +20,19 @@ struct weir_state_key {
     struct weir_view bytes;
 };
 
+struct weir_state_change {
+    struct weir_state_key key;
+    struct weir_view value; // data NULL: removed (it may not have been there before)
+};
+
 struct weir_state_ops {
     // The value of a key; false: there is none.
     bool (*get)(struct weir_state *state, const struct weir_state_key *key,
                 struct weir_view *value);
     // Room for a value of size_bytes under the key, to be written before the next call. What was
     // there stays in its first bytes; new bytes are zero. *existed says whether there was one.
-    void *(*update)(struct weir_state *state, const struct weir_state_key *key,
-                    uint32_t size_bytes, bool *existed);
+    void *(*update)(struct weir_state *state, const struct weir_state_key *key, uint32_t size_bytes,
+                    bool *existed);
     void (*remove)(struct weir_state *state, const struct weir_state_key *key);
     // Brings the keys into memory with as few reads as possible.
     void (*prefetch)(struct weir_state *state, uint32_t count, const struct weir_state_key *keys);
@@ -38,13 +43,14 @@ struct weir_state_ops {
                  bool (*visit)(void *context, const struct weir_state_key *key,
                                struct weir_view value),
                  void *context);
-    // Every key updated or removed since the last barrier, once each, in no order. value.data NULL:
-    // removed (it may not have been there before). visit may update the visited entry (it is in
-    // this epoch already), which ends the validity of key and value.
-    void (*changed)(struct weir_state *state,
-                    bool (*visit)(void *context, const struct weir_state_key *key,
-                                  struct weir_view value),
-                    void *context);
+    // Reading what has changed in this epoch: begun before its barrier and after its last change;
+    // what is read is as it was then, also after the barrier, while the next epoch goes on. It must
+    // come to its end before anything of the next epoch is read: what is not read yet takes room.
+    void (*begin_changes)(struct weir_state *state);
+    // The next ones, count_max at most, in no order, each key that was updated or removed once. 0:
+    // that was all. They stay valid until 0 is returned.
+    uint32_t (*read_changes)(struct weir_state *state, uint32_t count_max,
+                             struct weir_state_change *changes);
 };
 
 struct weir_state {
@@ -59,8 +65,7 @@ struct weir_key_group_range {
 enum { WEIR_KEY_GROUP_COUNT = 128 };
 
 // The groups of task task_idx of task_count.
-static inline struct weir_key_group_range weir_key_groups_of(uint32_t task_idx,
-                                                             uint32_t task_count)
+static inline struct weir_key_group_range weir_key_groups_of(uint32_t task_idx, uint32_t task_count)
 {
     uint32_t first = (task_idx * WEIR_KEY_GROUP_COUNT + task_count - 1) / task_count;
     uint32_t next = ((task_idx + 1) * WEIR_KEY_GROUP_COUNT + task_count - 1) / task_count;

@@ -4,10 +4,15 @@
 // order; the task's own hold on the snapshot is released. From then on rows belong to the next
 // epoch. Thread: the task's own, but for what task.h says.
 //
+// Where a node has much to send at a barrier, it only freezes it there and sends it piece by piece
+// between the batches of the next epoch, as far as the nodes behind it take it. These have their
+// barrier after the last piece, and the task keeps its hold on the snapshot until then.
+//
 // Invariants
 // 1. Mail is taken before input, so a trigger waits for at most one batch.
 // 2. After a final barrier nothing is read any more.
 // 3. The coordinator hears of a failure exactly once.
+// 4. A node behind one that sends sees all rows of epoch n, then barrier n, then rows of n + 1.
 #include "runtime/task.h"
 
 #include "runtime/base/failpoint.h"
@@ -27,15 +32,17 @@ struct weir_task {
     struct weir_state_store *state; // NULL: none
     struct weir_mailbox *mailbox;
     struct weir_mailbox *coordinator;
+    struct weir_snapshot *passing; // its barrier has not reached all nodes yet; NULL: none
     pthread_t thread;
     bool has_thread;
-    bool is_draining;   // the source is not asked any more: its input ends here
-    bool is_input_done; // the source has said DONE
-    bool is_final;      // the final barrier has passed
-    bool is_stopped;    // told to end
+    bool is_draining;          // the source is not asked any more: its input ends here
+    bool is_input_done;        // the source has said DONE
+    bool is_final;             // the final barrier has passed
+    bool is_stopped;           // told to end
     bool has_asked_checkpoint; // in this epoch
-    bool is_waiting;    // a node holds something back: look again soon
-    bool is_blocked;    // takes no input: what is behind it, or its state, is full
+    bool is_waiting;           // a node holds something back: look again soon
+    bool is_held_up;           // a node takes nothing
+    bool is_blocked;           // takes no input: what is behind it, or its state, is full
     // Of the thread, read by others.
     _Atomic int64_t idle_us;
     _Atomic int64_t blocked_us;
@@ -67,6 +74,9 @@ void weir_task_destroy(struct weir_task *task)
         return;
     }
     WEIR_ASSERT(!task->has_thread);
+    if (task->passing != NULL) {
+        weir_snapshot_abandon(task->passing);
+    }
     for (uint32_t i = task->node_count; i > 0; i--) {
         task->nodes[i - 1]->ops->destroy(task->nodes[i - 1]);
     }
@@ -119,25 +129,81 @@ static void log_pause(const struct weir_task *task, const struct weir_barrier *b
              (long long)(end_us - passed_us));
 }
 
+// Gives up the snapshot that is passing: its epoch has failed.
+static enum weir_status abandon(struct weir_task *task)
+{
+    weir_snapshot_abandon(task->passing);
+    task->passing = NULL;
+    return WEIR_ERROR;
+}
+
+static enum weir_status pass_barrier(struct weir_task *task, bool is_behind_changes,
+                                     struct weir_error *error)
+{
+    for (uint32_t i = 0; i < task->node_count; i++) {
+        struct weir_operator *op = task->nodes[i];
+        if (op->is_behind_changes == is_behind_changes && op->ops->barrier != NULL &&
+            op->ops->barrier(op, &task->passing->barrier, task->passing, error) != WEIR_OK) {
+            return abandon(task);
+        }
+    }
+    return WEIR_OK;
+}
+
+static bool is_sending(const struct weir_task *task)
+{
+    for (uint32_t i = 0; i < task->node_count; i++) {
+        if (task->nodes[i]->is_sending) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// When all rows of the epoch have been sent the barrier goes on to the nodes behind.
+static enum weir_status pass_on_if_sent(struct weir_task *task, struct weir_error *error)
+{
+    if (is_sending(task)) {
+        return WEIR_OK;
+    }
+    if (pass_barrier(task, true, error) != WEIR_OK) {
+        return WEIR_ERROR;
+    }
+    weir_snapshot_release(task->passing);
+    task->passing = NULL;
+    return WEIR_OK;
+}
+
+static enum weir_status send_some(struct weir_task *task, struct weir_error *error)
+{
+    for (uint32_t i = 0; i < task->node_count; i++) {
+        struct weir_operator *op = task->nodes[i];
+        if (op->is_sending && op->ops->send(op, error) != WEIR_OK) {
+            return abandon(task);
+        }
+    }
+    return pass_on_if_sent(task, error);
+}
+
 static enum weir_status on_trigger(struct weir_task *task, const struct weir_barrier *barrier,
                                    struct weir_error *error)
 {
     WEIR_ASSERT(!task->is_final);
+    while (task->passing != NULL) { // whatever the nodes behind have room for
+        if (send_some(task, error) != WEIR_OK) {
+            return WEIR_ERROR;
+        }
+    }
     int64_t start_us = weir_monotonic_us();
     if (weir_failpoint("task.barrier")) {
         return weir_error_set(error, WEIR_DOMAIN_RUNTIME, WEIR_ACTION_RECOVER,
                               "failpoint task.barrier");
     }
-    struct weir_snapshot *snapshot =
-        weir_snapshot_create(barrier, task->idx, task->coordinator);
+    struct weir_snapshot *snapshot = weir_snapshot_create(barrier, task->idx, task->coordinator);
+    task->passing = snapshot;
     task->source->ops->snapshot(task->source, snapshot);
-    for (uint32_t i = 0; i < task->node_count; i++) {
-        struct weir_operator *op = task->nodes[i];
-        if (op->ops->barrier != NULL &&
-            op->ops->barrier(op, barrier, snapshot, error) != WEIR_OK) {
-            weir_snapshot_abandon(snapshot);
-            return WEIR_ERROR;
-        }
+    if (pass_barrier(task, false, error) != WEIR_OK) {
+        return WEIR_ERROR;
     }
     int64_t passed_us = weir_monotonic_us();
     snapshot->passed_us = passed_us;
@@ -147,9 +213,8 @@ static enum weir_status on_trigger(struct weir_task *task, const struct weir_bar
         task->has_asked_checkpoint = false;
     }
     task->is_final = barrier->type == WEIR_BARRIER_FINAL;
-    weir_snapshot_release(snapshot);
     log_pause(task, barrier, start_us, passed_us);
-    return WEIR_OK;
+    return pass_on_if_sent(task, error);
 }
 
 static enum weir_status take_mail(struct weir_task *task, struct weir_error *error)
@@ -217,14 +282,15 @@ static enum weir_status resume(struct weir_task *task, bool *is_open, struct wei
             task->wake_at_ms = op->wake_at_ms;
         }
     }
+    task->is_held_up = !*is_open;
     if (task->state == NULL) {
         return WEIR_OK;
     }
     if (!task->has_asked_checkpoint && task->state->ops->wants_checkpoint(task->state)) {
         task->has_asked_checkpoint = true;
-        weir_mailbox_post(task->coordinator,
-                          &(struct weir_mail){.kind = WEIR_MAIL_REQUEST_CHECKPOINT,
-                                              .task_idx = task->idx});
+        weir_mailbox_post(
+            task->coordinator,
+            &(struct weir_mail){.kind = WEIR_MAIL_REQUEST_CHECKPOINT, .task_idx = task->idx});
     }
     *is_open = *is_open && !task->state->ops->is_full(task->state);
     return task->state->ops->check(task->state, error);
@@ -237,9 +303,9 @@ static enum weir_step fail(struct weir_task *task, const struct weir_error *erro
     struct weir_error *copy = weir_alloc(sizeof *copy);
     *copy = *error;
     weir_error_context(copy, "task %s", task->name);
-    weir_mailbox_post(task->coordinator, &(struct weir_mail){.kind = WEIR_MAIL_FAILED,
-                                                             .task_idx = task->idx,
-                                                             .payload = copy});
+    weir_mailbox_post(
+        task->coordinator,
+        &(struct weir_mail){.kind = WEIR_MAIL_FAILED, .task_idx = task->idx, .payload = copy});
     return WEIR_STEP_FAILED;
 }
 
@@ -253,15 +319,22 @@ enum weir_step weir_task_step(struct weir_task *task, struct weir_error *error)
     if (task->is_stopped) {
         return WEIR_STEP_DONE;
     }
+    // A full state waits for what is sent: only the nodes count here. What the client's queue does
+    // not take would be held in memory: it is better off where it is.
+    bool sends = task->passing != NULL && !task->is_held_up && !task->is_waiting;
+    if (sends && send_some(task, error) != WEIR_OK) {
+        return fail(task, error);
+    }
     if (task->is_final || task->is_input_done || !is_open) {
-        return WEIR_STEP_IDLE;
+        return sends ? WEIR_STEP_MORE : WEIR_STEP_IDLE;
     }
     enum weir_step step =
         task->is_draining ? WEIR_STEP_DONE : task->source->ops->poll(task->source, error);
     switch (step) {
     case WEIR_STEP_MORE:
-    case WEIR_STEP_IDLE:
         return step;
+    case WEIR_STEP_IDLE:
+        return sends ? WEIR_STEP_MORE : WEIR_STEP_IDLE;
     case WEIR_STEP_DONE:
         task->is_input_done = true;
         // The end of time is a change of the epoch, also where no position moved.
@@ -269,12 +342,12 @@ enum weir_step weir_task_step(struct weir_task *task, struct weir_error *error)
         if (weir_operator_push_time(&task->source->op, &end_of_time, error) != WEIR_OK) {
             return fail(task, error);
         }
-        weir_mailbox_post(task->coordinator, &(struct weir_mail){.kind = WEIR_MAIL_FINISHED,
-                                                                 .task_idx = task->idx});
+        weir_mailbox_post(task->coordinator,
+                          &(struct weir_mail){.kind = WEIR_MAIL_FINISHED, .task_idx = task->idx});
         return WEIR_STEP_MORE;
     case WEIR_STEP_BARRIER:
         return on_trigger(task, &task->source->barrier, error) == WEIR_OK ? WEIR_STEP_MORE
-                                                                         : fail(task, error);
+                                                                          : fail(task, error);
     case WEIR_STEP_FAILED:
         return fail(task, error);
     }

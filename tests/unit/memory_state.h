@@ -2,7 +2,7 @@
 // Keyed state (runtime/state.h) in memory, for the tests of what uses it: sorted arrays, nothing is
 // durable, barriers only begin a new epoch. It is strict where a real store is only sometimes: what
 // it handed out is moved at the next call, so that the address sanitizer finds a pointer that was
-// kept too long; removed keys are reported by changed whether or not they had been there.
+// kept too long; removed keys are reported as changed whether or not they had been there.
 #ifndef WEIR_TESTS_UNIT_MEMORY_STATE_H
 #define WEIR_TESTS_UNIT_MEMORY_STATE_H
 
@@ -29,6 +29,10 @@ struct memory_state {
     char *name;
     uint32_t entry_count;
     struct memory_entry *entries; // sorted by key group, then key
+    bool is_reading;
+    uint32_t change_count;
+    uint32_t read_count;
+    struct memory_entry *changes; // copies
 };
 
 struct memory_state_store {
@@ -39,7 +43,6 @@ struct memory_state_store {
     struct weir_view handed_key;       // owned
     uint16_t handed_key_group;
     bool is_handed;
-    bool is_visiting;
     int64_t barrier_number; // the last one, and the last that was said to be committed
     int64_t committed_number;
 };
@@ -126,7 +129,6 @@ static inline bool memory_get(struct weir_state *base, const struct weir_state_k
                               struct weir_view *value)
 {
     struct memory_state *state = (struct memory_state *)base;
-    WEIR_ASSERT(!state->store->is_visiting);
     memory_begin(state->store);
     struct memory_entry *entry = memory_find(state, key->key_group, key->bytes);
     if (entry == NULL || !entry->is_present) {
@@ -146,7 +148,6 @@ static inline struct memory_entry *memory_ensure(struct memory_state *state,
     if (found != NULL) {
         return found;
     }
-    WEIR_ASSERT(!state->store->is_visiting); // only the visited entry may be updated
     uint32_t place = memory_place(state, key->key_group, key->bytes);
     state->entries =
         weir_realloc(state->entries, (state->entry_count + 1) * sizeof *state->entries);
@@ -199,7 +200,6 @@ static inline void memory_prefetch(struct weir_state *base, uint32_t count,
     (void)count;
     (void)keys;
     struct memory_state *state = (struct memory_state *)base;
-    WEIR_ASSERT(!state->store->is_visiting);
     memory_begin(state->store);
 }
 
@@ -209,7 +209,6 @@ memory_scan(struct weir_state *base, uint16_t key_group, struct weir_view from, 
             void *context)
 {
     struct memory_state *state = (struct memory_state *)base;
-    WEIR_ASSERT(!state->store->is_visiting);
     memory_begin(state->store);
     uint32_t entry_count = state->entry_count;
     bool goes_on = true;
@@ -235,26 +234,56 @@ memory_scan(struct weir_state *base, uint16_t key_group, struct weir_view from, 
     }
 }
 
-static inline void memory_changed(struct weir_state *base,
-                                  bool (*visit)(void *context, const struct weir_state_key *key,
-                                                struct weir_view value),
-                                  void *context)
+static inline void memory_free_changes(struct memory_state *state)
+{
+    for (uint32_t i = 0; i < state->change_count; i++) {
+        free((char *)state->changes[i].key.data);
+        free(state->changes[i].value);
+    }
+    free(state->changes);
+    state->changes = NULL;
+    state->change_count = 0;
+    state->read_count = 0;
+    state->is_reading = false;
+}
+
+static inline void memory_begin_changes(struct weir_state *base)
 {
     struct memory_state *state = (struct memory_state *)base;
-    WEIR_ASSERT(!state->store->is_visiting);
+    WEIR_ASSERT(!state->is_reading);
     memory_begin(state->store);
-    state->store->is_visiting = true;
-    bool goes_on = true;
-    for (uint32_t i = 0; goes_on && i < state->entry_count; i++) {
-        struct memory_entry *entry = &state->entries[i];
+    state->is_reading = true;
+    state->changes = weir_alloc_zero((state->entry_count + 1) * sizeof *state->changes);
+    for (uint32_t i = 0; i < state->entry_count; i++) {
+        const struct memory_entry *entry = &state->entries[i];
         if (entry->is_changed) {
-            struct weir_state_key key = {.key_group = entry->key_group, .bytes = entry->key};
-            goes_on =
-                visit(context, &key,
-                      (struct weir_view){.data = entry->value, .size_bytes = entry->value_bytes});
+            struct memory_entry *copy = &state->changes[state->change_count++];
+            *copy = *entry;
+            copy->key.data =
+                memory_copy(entry->key.data, entry->key.size_bytes, entry->key.size_bytes);
+            copy->value = entry->is_present
+                              ? memory_copy(entry->value, entry->value_bytes, entry->value_bytes)
+                              : NULL;
         }
     }
-    state->store->is_visiting = false;
+}
+
+static inline uint32_t memory_read_changes(struct weir_state *base, uint32_t count_max,
+                                           struct weir_state_change *changes)
+{
+    struct memory_state *state = (struct memory_state *)base;
+    WEIR_ASSERT(state->is_reading);
+    uint32_t count = 0;
+    for (; count < count_max && state->read_count < state->change_count; count++) {
+        const struct memory_entry *entry = &state->changes[state->read_count++];
+        changes[count] = (struct weir_state_change){
+            .key = {.key_group = entry->key_group, .bytes = entry->key},
+            .value = {.data = entry->value, .size_bytes = entry->value_bytes}};
+    }
+    if (count == 0) {
+        memory_free_changes(state);
+    }
+    return count;
 }
 
 static const struct weir_state_ops memory_state_ops = {
@@ -263,7 +292,8 @@ static const struct weir_state_ops memory_state_ops = {
     .remove = memory_remove,
     .prefetch = memory_prefetch,
     .scan = memory_scan,
-    .changed = memory_changed,
+    .begin_changes = memory_begin_changes,
+    .read_changes = memory_read_changes,
 };
 
 static inline struct weir_state *memory_open_state(struct weir_state_store *base,
@@ -289,6 +319,7 @@ static inline struct weir_state *memory_open_state(struct weir_state_store *base
 static inline void memory_end_epoch(struct memory_state *state)
 {
     uint32_t kept = 0;
+    WEIR_ASSERT(!state->is_reading || state->read_count == 0); // nothing may be read so long
     for (uint32_t i = 0; i < state->entry_count; i++) {
         struct memory_entry *entry = &state->entries[i];
         entry->is_changed = false;
@@ -345,6 +376,7 @@ static inline void memory_destroy(struct weir_state_store *base)
             free((char *)state->entries[j].key.data);
             free(state->entries[j].value);
         }
+        memory_free_changes(state);
         free(state->entries);
         free(state->operator_id);
         free(state->name);

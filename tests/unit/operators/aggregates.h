@@ -59,6 +59,7 @@ static inline void aggregates_restart(struct aggregates *all)
     if (all->op != NULL) {
         all->op->ops->destroy(all->op);
     }
+    all->config.first_epoch = ((struct memory_state_store *)all->store)->barrier_number + 1;
     all->op = weir_aggregate_create("id", "aggregate", &all->config);
     changes_attach(&all->changes, all->op);
 }

@@ -218,8 +218,17 @@ static inline void changes_pass_time(struct weir_operator *op, int64_t watermark
     assert_int_equal(op->ops->time_passed(op, &time, &error), WEIR_OK);
 }
 
+// What the operator still has to send of the epoch that the last barrier ended.
+static inline void changes_send(struct weir_operator *op)
+{
+    struct weir_error error;
+    while (op->is_sending) {
+        assert_int_equal(op->ops->send(op, &error), WEIR_OK);
+    }
+}
+
 // A barrier through the operator, then its state.
-static inline void changes_pass_barrier(struct weir_operator *op, struct weir_state_store *store)
+static inline void changes_begin_barrier(struct weir_operator *op, struct weir_state_store *store)
 {
     struct memory_state_store *memory = (struct memory_state_store *)store;
     struct weir_barrier barrier = {.number = memory->barrier_number + 1};
@@ -228,6 +237,12 @@ static inline void changes_pass_barrier(struct weir_operator *op, struct weir_st
         assert_int_equal(op->ops->barrier(op, &barrier, NULL, &error), WEIR_OK);
     }
     store->ops->barrier(store, &barrier, NULL);
+}
+
+static inline void changes_pass_barrier(struct weir_operator *op, struct weir_state_store *store)
+{
+    changes_begin_barrier(op, store);
+    changes_send(op);
 }
 
 #endif

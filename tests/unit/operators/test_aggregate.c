@@ -31,6 +31,30 @@ static void test_aggregate_same_result_of_other_rows_is_not_sent(void **state)
     aggregates_end(all);
 }
 
+// What is sent is as it was at the barrier, whatever has come since; time waits for it.
+static void test_aggregate_sends_an_epoch_while_the_next_one_goes_on(void **state)
+{
+    (void)state;
+    struct aggregates *all =
+        aggregates_begin("g:text v:numeric", "g", "count(*); max(v); sum(v)", NULL);
+    AGGREGATES_CHECK(all, "+(a, 1, 1, 1) +(b, 1, 5, 5)", "+ a|1", "+ b|5");
+    CHANGES_FEED(all->op, all->schema, "+ a|3", "- b|5", "+ c|7");
+    changes_begin_barrier(all->op, all->store);
+    CHANGES_FEED(all->op, all->schema, "- a|3", "+ a|2", "+ b|6", "- c|7", "+ d|1.50");
+    changes_pass_time(all->op, 1000);
+    changes_send(all->op);
+    changes_expect(&all->changes, "-(b, 1, 5, 5) +(c, 1, 7, 7) <(a, 1, 1, 1) >(a, 2, 3, 4)");
+    struct weir_error error;
+    assert_int_equal(all->op->ops->resume(all->op, &error), WEIR_OK);
+    changes_expect(&all->changes, "T1000");
+    changes_pass_barrier(all->op, all->store);
+    changes_expect(&all->changes, "-(c, 1, 7, 7) +(d, 1, 1.50, 1.50) <(a, 2, 3, 4) "
+                                  ">(a, 2, 2, 3) +(b, 1, 6, 6)");
+    aggregates_restart(all);
+    AGGREGATES_CHECK(all, "-(d, 1, 1.50, 1.50) <(a, 2, 2, 3) >(a, 3, 9, 12)", "+ a|9", "- d|1.50");
+    aggregates_end(all);
+}
+
 static void test_aggregate_result_has_the_largest_event_time_of_its_group(void **state)
 {
     (void)state;
@@ -350,8 +374,8 @@ static void test_aggregate_windows_come_in_their_order_for_a_key(void **state)
 static void test_aggregate_windows_of_a_key_are_in_one_key_group(void **state)
 {
     (void)state;
-    struct aggregates *all = aggregates_begin(WINDOW_COLUMNS, "window_end k window_start",
-                                              "count(*)", "window_end");
+    struct aggregates *all =
+        aggregates_begin(WINDOW_COLUMNS, "window_end k window_start", "count(*)", "window_end");
     struct weir_buffer key = {0};
     struct weir_column column;
     weir_column_init(&column, &all->schema->columns[0].type, 1, true, all->arena);
@@ -476,6 +500,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_aggregate_sends_what_changed_once_an_epoch),
         cmocka_unit_test(test_aggregate_same_result_of_other_rows_is_not_sent),
+        cmocka_unit_test(test_aggregate_sends_an_epoch_while_the_next_one_goes_on),
         cmocka_unit_test(test_aggregate_result_has_the_largest_event_time_of_its_group),
         cmocka_unit_test(test_aggregate_sums_do_not_wrap),
         cmocka_unit_test(test_aggregate_averages_of_integers_are_numeric),

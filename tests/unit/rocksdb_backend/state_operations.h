@@ -171,53 +171,6 @@ static inline void world_scan(struct world *world, uint32_t state_idx)
     }
 }
 
-struct world_changes {
-    struct world *world;
-    uint32_t state_idx;
-    bool is_seen[WORLD_KEYS];
-};
-
-static inline bool world_visit_changed(void *context, const struct weir_state_key *key,
-                                       struct weir_view value)
-{
-    struct world_changes *changes = context;
-    struct world *world = changes->world;
-    uint32_t idx = world_idx_of(key);
-    const struct world_value *expected = &world->model.values[changes->state_idx][idx];
-    assert_false(changes->is_seen[idx]);
-    changes->is_seen[idx] = true;
-    if (value.data == NULL) {
-        assert_true(expected->seed == 0);
-    } else {
-        assert_true(expected->seed != 0);
-        assert_true(world->is_changed[changes->state_idx][idx]);
-        world_check_view(expected, value);
-    }
-    switch (world_below(world, 4)) {
-    case 0:
-        world_update(world, changes->state_idx, idx);
-        break;
-    case 1:
-        world_remove(world, changes->state_idx, idx);
-        break;
-    }
-    return true;
-}
-
-static inline void world_changed(struct world *world, uint32_t state_idx)
-{
-    struct world_changes changes = {.world = world, .state_idx = state_idx};
-    bool is_changed[WORLD_KEYS];
-    memcpy(is_changed, world->is_changed[state_idx], sizeof is_changed);
-    for (uint32_t i = 0; i < world->task_count; i++) {
-        struct weir_state *state = world->states[i][state_idx];
-        state->ops->changed(state, world_visit_changed, &changes);
-    }
-    for (uint32_t i = 0; i < WORLD_KEYS; i++) {
-        assert_true(changes.is_seen[i] || !is_changed[i]);
-    }
-}
-
 // All of it, in one pass.
 static inline void world_check_all(struct world *world)
 {
@@ -246,7 +199,7 @@ static inline void world_some_operation(struct world *world)
     } else if (choice < 99) {
         world_scan(world, state_idx == 2 ? 1 : state_idx); // state 2 is never scanned
     } else {
-        world_changed(world, state_idx);
+        world_read_changes(world, state_idx, false);
     }
 }
 

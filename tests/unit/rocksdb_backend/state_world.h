@@ -43,6 +43,14 @@ struct world_checkpoint {
     struct world_model *model;
 };
 
+// What changed in an epoch of one state, being read while the next epoch goes on.
+struct world_reading {
+    bool is_open[WORLD_TASKS_MAX];
+    bool is_changed[WORLD_KEYS];
+    bool is_seen[WORLD_KEYS];
+    struct world_value values[WORLD_KEYS]; // at the barrier
+};
+
 struct world_clock {
     struct weir_clock clock;
     int64_t now_ms;
@@ -54,6 +62,7 @@ struct world {
     uint64_t random;
     size_t budget_bytes;
     bool is_threaded;
+    bool reads_changes; // of epochs
     uint64_t materialise_log_bytes;
     uint32_t materialise_log_count;
     size_t apply_bytes_min;
@@ -67,7 +76,8 @@ struct world {
     struct weir_state *states[WORLD_TASKS_MAX][WORLD_STATES];
     struct world_model model;                  // now
     bool is_changed[WORLD_STATES][WORLD_KEYS]; // since the last barrier
-    int64_t number;                            // of the last barrier
+    struct world_reading readings[WORLD_STATES];
+    int64_t number; // of the last barrier
     // Checkpoints since the oldest retained one, ascending by number; the first complete ones are
     // committed.
     uint32_t checkpoint_count;
@@ -254,6 +264,7 @@ static inline void world_start(struct world *world, uint32_t task_count, int64_t
         world_drop_checkpoint(&world->checkpoints[--world->checkpoint_count]);
     }
     memset(world->is_changed, 0, sizeof world->is_changed);
+    memset(world->readings, 0, sizeof world->readings);
     world->number = number;
     world->committed = number;
     world->task_count = task_count;
@@ -271,8 +282,72 @@ static inline void world_start(struct world *world, uint32_t task_count, int64_t
     }
 }
 
+static inline uint32_t world_idx_of(const struct weir_state_key *key);
+
+// Reads some of it; all of it and its end, if asked to.
+static inline void world_read_changes(struct world *world, uint32_t state_idx, bool is_all)
+{
+    struct world_reading *reading = &world->readings[state_idx];
+    struct weir_state_change changes[8];
+    for (uint32_t i = 0; i < world->task_count; i++) {
+        struct weir_state *state = world->states[i][state_idx];
+        while (reading->is_open[i]) {
+            uint32_t count = state->ops->read_changes(state, 1 + world_below(world, 8), changes);
+            for (uint32_t j = 0; j < count; j++) {
+                uint32_t idx = world_idx_of(&changes[j].key);
+                const struct world_value *expected = &reading->values[idx];
+                char bytes[4096];
+                assert_false(reading->is_seen[idx]);
+                reading->is_seen[idx] = true;
+                assert_int_equal(changes[j].value.data != NULL, expected->seed != 0);
+                if (expected->seed != 0) {
+                    assert_true(reading->is_changed[idx]);
+                    assert_int_equal(changes[j].value.size_bytes, expected->size_bytes);
+                    world_fill(expected, bytes);
+                    assert_memory_equal(changes[j].value.data, bytes, expected->size_bytes);
+                }
+            }
+            reading->is_open[i] = count != 0;
+            for (uint32_t k = 0; count == 0 && k < WORLD_KEYS; k++) {
+                char bytes[WORLD_KEY_BYTES_MAX];
+                uint16_t key_group = world_key(k, bytes).key_group;
+                assert_true(weir_key_group_owner(key_group, world->task_count) != i ||
+                            reading->is_seen[k] || !reading->is_changed[k]);
+            }
+            if (!is_all) {
+                return;
+            }
+        }
+    }
+}
+
+// Before a barrier: what is still being read of the epoch before comes to its end, and of some
+// states what has changed in this one is read from now on.
+static inline void world_begin_changes(struct world *world)
+{
+    for (uint32_t i = 0; i < WORLD_STATES; i++) {
+        world_read_changes(world, i, true);
+    }
+    for (uint32_t i = 0; i < WORLD_STATES; i++) {
+        if (world->reads_changes && world_below(world, 3) != 0) {
+            struct world_reading *reading = &world->readings[i];
+            memset(reading->is_seen, 0, sizeof reading->is_seen);
+            memcpy(reading->is_changed, world->is_changed[i], sizeof reading->is_changed);
+            memcpy(reading->values, world->model.values[i], sizeof reading->values);
+            for (uint32_t j = 0; j < world->task_count; j++) {
+                reading->is_open[j] = true;
+                world->states[j][i]->ops->begin_changes(world->states[j][i]);
+            }
+            if (world_below(world, 4) == 0) {
+                world_read_changes(world, i, world_below(world, 2) == 0);
+            }
+        }
+    }
+}
+
 static inline void world_barrier(struct world *world)
 {
+    world_begin_changes(world);
     world->number++;
     world->clock.now_ms += 10;
     WEIR_ASSERT(world->checkpoint_count < WORLD_CHECKPOINTS_MAX);
@@ -355,6 +430,9 @@ static inline void world_collect(struct world *world)
 // Stepped: runs all io there is. The task hands over what is to be applied when it is called.
 static inline void world_settle(struct world *world)
 {
+    for (uint32_t i = 0; i < WORLD_STATES; i++) {
+        world_read_changes(world, i, true);
+    }
     for (uint32_t i = 0; i < world->task_count; i++) {
         struct weir_state_store *store = world->stores[i];
         while (weir_rocksdb_store_step(store, WEIR_ROCKSDB_STEP_LOG)) {

@@ -25,6 +25,7 @@ static void live_and_die(struct world *world, uint32_t operation_count)
         }
         for (uint32_t j = 0; j < world->task_count; j++) {
             while (world->stores[j]->ops->is_full(world->stores[j])) {
+                world_read_changes(world, world_below(world, WORLD_STATES), false);
                 world_some_io(world);
             }
         }
@@ -47,6 +48,7 @@ static void run_world(uint64_t seed, size_t budget_bytes, uint32_t task_count_ma
     struct world *world = weir_alloc(sizeof *world);
     world_begin(world, seed);
     world->budget_bytes = budget_bytes;
+    world->reads_changes = true;
     // Applied at once, now and then, or only for materialisations.
     const size_t apply_bytes[] = {1, 20000, 0};
     world->apply_bytes_min = apply_bytes[world_below(world, 3)];
@@ -256,6 +258,7 @@ static void test_store_with_threads_is_as_the_model(void **state)
     struct world *world = weir_alloc(sizeof *world);
     world_begin(world, 13);
     world->is_threaded = true;
+    world->reads_changes = true;
     world->budget_bytes = (size_t)256 << 10;
     world_start(world, 2, 0);
     for (uint32_t life = 0; life < 3; life++) {
@@ -267,7 +270,8 @@ static void test_store_with_threads_is_as_the_model(void **state)
             world_collect(world);
             for (uint32_t j = 0; j < world->task_count; j++) {
                 while (world->stores[j]->ops->is_full(world->stores[j])) {
-                    weir_mailbox_wait(world->mailboxes[j], 1000);
+                    world_read_changes(world, world_below(world, WORLD_STATES), false);
+                    weir_mailbox_wait(world->mailboxes[j], 10);
                 }
             }
         }
