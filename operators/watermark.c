@@ -135,7 +135,8 @@ static enum weir_status process(struct weir_operator *op, struct weir_batch *bat
     return pass_on(watermark, error);
 }
 
-// Looks for partitions that have fallen silent; says when to look again.
+// Looks for partitions that have fallen silent; says when to look again. The first time of all it
+// passes on what a checkpoint knew: rows may not come for long, and windows would wait for them.
 static enum weir_status resume(struct weir_operator *op, struct weir_error *error)
 {
     struct watermark *watermark = (struct watermark *)op;
@@ -164,9 +165,8 @@ static enum weir_status resume(struct weir_operator *op, struct weir_error *erro
     }
     if (has_changed) {
         atomic_fetch_add(&watermark->config.source->activity, 1); // time is a change of the epoch
-        return pass_on(watermark, error);
     }
-    return WEIR_OK;
+    return pass_on(watermark, error);
 }
 
 // The end of a bounded input.

@@ -218,6 +218,32 @@ static void test_watermark_time_of_partitions_is_in_the_checkpoint(void **state)
     close_fixture(&fixture);
 }
 
+// Also to tasks that get no more rows: what is due in them comes without waiting for one.
+static void test_watermark_time_of_the_checkpoint_is_passed_on_at_once(void **state)
+{
+    (void)state;
+    struct fixture fixture;
+    open_fixture(&fixture, 2, 5);
+    fixture.op->ops->destroy(fixture.op);
+    const struct weir_partition_time restored[] = {{0, timed_us(AT(100))}, {1, timed_us(AT(70))}};
+    fixture.op =
+        weir_watermark_create("id", "watermark",
+                              &(struct weir_watermark_config){.delay_us = 5000,
+                                                              .idle_timeout_ms = IDLE_MS,
+                                                              .max_ahead_us = -1,
+                                                              .source = &fixture.source.source,
+                                                              .table = "t",
+                                                              .partition_count = 2,
+                                                              .partitions = restored,
+                                                              .clock = &timed_clock});
+    changes_attach(&fixture.changes, fixture.op);
+    resume(&fixture, "T65");
+    resume(&fixture, "");
+    TIMED_FEED(fixture.op, 2, {1, AT(71), "c", 1});
+    changes_expect(&fixture.changes, "(c, 1) T66");
+    close_fixture(&fixture);
+}
+
 static void test_watermark_end_of_input_is_the_end_of_time(void **state)
 {
     (void)state;
@@ -244,6 +270,7 @@ int main(void)
         cmocka_unit_test(test_watermark_without_partitions_is_idle),
         cmocka_unit_test(test_watermark_sets_aside_what_is_too_far_ahead),
         cmocka_unit_test(test_watermark_time_of_partitions_is_in_the_checkpoint),
+        cmocka_unit_test(test_watermark_time_of_the_checkpoint_is_passed_on_at_once),
         cmocka_unit_test(test_watermark_end_of_input_is_the_end_of_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
