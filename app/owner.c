@@ -14,20 +14,28 @@ struct weir_attempt weir_owner_begin(struct weir_owner *owner)
     return owner->attempts[owner->attempt_count++];
 }
 
-bool weir_owner_look(struct weir_owner *owner, const struct weir_pointer *pointer)
+void weir_owner_meet(struct weir_owner *owner, const struct weir_pointer *pointer,
+                     const struct weir_attempt *holder)
 {
-    if (!owner->has_looked) {
-        owner->has_looked = true;
-        owner->had_predecessor = pointer != NULL;
-        owner->predecessor =
-            pointer != NULL ? pointer->owner_attempt : (struct weir_attempt){.text = ""};
-        return true;
+    if (owner->has_looked) {
+        return;
     }
+    owner->has_looked = true;
+    owner->had_predecessor = pointer != NULL;
+    owner->holder = *holder;
+    if (pointer != NULL) {
+        owner->predecessor = pointer->owner_attempt;
+    }
+}
+
+bool weir_owner_look(const struct weir_owner *owner, const struct weir_pointer *pointer)
+{
     if (pointer == NULL) {
         return true;
     }
-    if (owner->had_predecessor &&
-        weir_attempt_equal(&pointer->owner_attempt, &owner->predecessor)) {
+    if (weir_attempt_equal(&pointer->owner_attempt, &owner->holder) ||
+        (owner->had_predecessor &&
+         weir_attempt_equal(&pointer->owner_attempt, &owner->predecessor))) {
         return true;
     }
     for (uint32_t i = 0; i < owner->attempt_count; i++) {

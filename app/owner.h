@@ -10,6 +10,7 @@ struct weir_owner {
     bool has_looked;
     bool had_predecessor;
     struct weir_attempt predecessor; // the owner of the pointer when this process first looked
+    struct weir_attempt holder;      // of the store then; "": nobody
     uint32_t attempt_count;
     struct weir_attempt *attempts; // of this process, newest last
 };
@@ -17,9 +18,15 @@ struct weir_owner {
 // A new attempt of this process.
 struct weir_attempt weir_owner_begin(struct weir_owner *owner);
 
+// At each look without fencing, before the look below. The first one says whom this process came
+// after: the owner of the pointer, and the holder of the store, whose claim may have been committed
+// and its offset not yet be visible.
+void weir_owner_meet(struct weir_owner *owner, const struct weir_pointer *pointer,
+                     const struct weir_attempt *holder);
+
 // At each look at the pointer (NULL: none): false when another instance has claimed the job since
 // this process first looked.
-bool weir_owner_look(struct weir_owner *owner, const struct weir_pointer *pointer);
+bool weir_owner_look(const struct weir_owner *owner, const struct weir_pointer *pointer);
 
 void weir_owner_deinit(struct weir_owner *owner);
 

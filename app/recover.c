@@ -10,6 +10,7 @@
 // Thread: the main thread.
 #include "app/recover.h"
 
+#include "app/doubt.h"
 #include "app/start_manifest.h"
 #include "app/state_files.h"
 #include "kafka/pointer.h"
@@ -27,6 +28,7 @@ struct recovery {
     struct weir_recovered *out;
     struct weir_retry retry;
     struct weir_topic_partition *topic_partitions; // of out->partitions
+    struct weir_committed *committed;              // of these, once they were read
     struct weir_found found;
     struct weir_found_partition *found_partitions; // of out->starts
     struct weir_recovery decision;
@@ -185,6 +187,8 @@ static enum weir_status look(struct recovery *recovery, const struct weir_pointe
         return WEIR_ERROR;
     }
     *pointer = greatest_pointer(committed, recovery->out->partition_count, recovery->arena);
+    struct weir_attempt holder = weir_store_owner(recovery->context->store);
+    weir_owner_meet(&recovery->context->owner, *pointer, &holder);
     return check_owner(recovery, *pointer, error);
 }
 
@@ -370,10 +374,9 @@ static enum weir_status settle_savepoint(struct recovery *recovery,
 
 static enum weir_status read_found(struct recovery *recovery, struct weir_error *error)
 {
-    struct weir_committed *committed;
     int64_t *low;
     int64_t *high;
-    if (ask_committed(recovery, WEIR_READ_COMMITTED, &committed, error) != WEIR_OK ||
+    if (ask_committed(recovery, WEIR_READ_COMMITTED, &recovery->committed, error) != WEIR_OK ||
         ask_offsets(recovery, WEIR_OFFSET_EARLIEST, 0, &low, error) != WEIR_OK ||
         ask_offsets(recovery, WEIR_OFFSET_LATEST, 0, &high, error) != WEIR_OK ||
         find_manifests(recovery, error) != WEIR_OK) {
@@ -383,10 +386,11 @@ static enum weir_status read_found(struct recovery *recovery, struct weir_error 
     for (uint32_t i = 0; i < out->start_count; i++) {
         struct weir_found_partition *partition = &recovery->found_partitions[i];
         uint32_t idx = partition_idx(recovery, partition->topic, partition->partition);
-        partition->committed_offset = committed[idx].offset;
+        partition->committed_offset = recovery->committed[idx].offset;
         partition->low_offset = low[idx];
         partition->high_offset = high[idx];
-        partition->pointer_state = weir_pointer_parse(&committed[idx], &partition->pointer);
+        partition->pointer_state =
+            weir_pointer_parse(&recovery->committed[idx], &partition->pointer);
     }
     const struct weir_pointer *pointer = weir_pointer_greatest(&recovery->found);
     if (check_owner(recovery, pointer, error) != WEIR_OK ||
@@ -586,7 +590,9 @@ enum weir_status weir_recover(struct weir_job_context *context, struct weir_aren
         claim(&recovery, error) != WEIR_OK) {
         weir_handles_close(recovered->handles);
         recovered->handles = NULL;
-        return WEIR_ERROR;
+        struct weir_doubt doubt = {context->kafka, &recovered->topics, recovered->partition_count,
+                                   recovery.topic_partitions, recovery.committed};
+        return weir_doubt_refusal(&doubt, error);
     }
     log_result(&recovery);
     return WEIR_OK;

@@ -347,6 +347,19 @@ enum weir_status weir_store_check_owner(struct weir_store *store, const struct w
     return status;
 }
 
+struct weir_attempt weir_store_owner(struct weir_store *store)
+{
+    char path[PATH_BYTES_MAX];
+    snprintf(path, sizeof path, "%s/owner", store->path);
+    struct weir_buffer bytes = {0};
+    struct weir_attempt owner = {.text = ""};
+    if (read_file(path, &bytes) && bytes.size_bytes == sizeof owner.text - 1) {
+        memcpy(owner.text, bytes.data, bytes.size_bytes);
+    }
+    weir_buffer_deinit(&bytes);
+    return owner;
+}
+
 void weir_store_delete_manifest(struct weir_store *store, const struct weir_store_entry *entry)
 {
     char path[PATH_BYTES_MAX];

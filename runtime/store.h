@@ -65,6 +65,9 @@ enum weir_status weir_store_check_owner(struct weir_store *store,
                                         const struct weir_attempt *owner,
                                         struct weir_error *error);
 
+// Who has the store; "" when nobody has, or it cannot be read.
+struct weir_attempt weir_store_owner(struct weir_store *store);
+
 // Failures are logged and otherwise left: what stays is removed another time.
 void weir_store_delete_manifest(struct weir_store *store, const struct weir_store_entry *entry);
 
