@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rules of the protocol that can be broken on purpose, one at a time: a simulator that does not
+// find them would not find anything. Thread: there is one.
+#ifndef WEIR_TESTS_SIM_CANARY_H
+#define WEIR_TESTS_SIM_CANARY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum sim_canary {
+    SIM_CANARY_NONE,
+    SIM_CANARY_OFFSETS_BEFORE_FENCING, // what the look saw is taken for the truth
+    SIM_CANARY_ANY_PRODUCER,           // the producer is no function of the epoch alone
+    SIM_CANARY_KEPT_HANDLE,            // a used-up handle goes on
+    SIM_CANARY_NO_CLAIM,               // reading begins without a claim
+    SIM_CANARY_EARLY_ROW,              // a row of n + 1 before the acknowledgements of n
+    SIM_CANARY_DIRTY_EVICTED,          // what is not durable leaves the cache
+    SIM_CANARY_LIVE_TRUSTED,           // the folder of a dead process is used again
+    SIM_CANARY_RETENTION_SHORT,        // one checkpoint too few is kept
+    SIM_CANARY_NO_WATERMARK,           // the checkpoint forgets how far time had come
+    SIM_CANARY_MANIFEST_LATE,          // the commit does not wait for a durable manifest
+    SIM_CANARY_COUNT,
+};
+
+void sim_canary_set(enum sim_canary canary);
+bool sim_canary_is(enum sim_canary canary);
+const char *sim_canary_name(enum sim_canary canary);
+enum sim_canary sim_canary_find(const char *name); // SIM_CANARY_COUNT: there is none
+
+#endif

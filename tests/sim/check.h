@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// The invariants, held at each decided commit, at each removal of a file and at the end:
+//   1. the committed output is what the committed positions say (job.h);
+//   2. the pointer names a manifest that is durable with every file that it lists, whatever power
+//      is lost, and its positions are those that are committed; numbers never go back;
+//   3. nothing is removed that the pointer's manifest needs;
+//   4. at the end the store holds nothing that no manifest lists.
+// Thread: there is one.
+#ifndef WEIR_TESTS_SIM_CHECK_H
+#define WEIR_TESTS_SIM_CHECK_H
+
+#include "tests/sim/job.h"
+
+// The folder of the job's checkpoints.
+void sim_check_start(const char *store_folder);
+// Up to where a commit is decided.
+const struct sim_positions *sim_check_positions(void);
+uint32_t sim_check_commit_count(void);
+// All input is in and everything has ended.
+void sim_check_end(void);
+
+// Ends the run: prints what is wrong and how to see it again.
+void sim_violation(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
+
+#endif

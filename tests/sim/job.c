@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+// See job.h: jobs, input, and which check is whose.
+#include "tests/sim/job_model.h"
+
+#include "runtime/base/assert.h"
+#include "runtime/base/memory.h"
+#include "tests/sim/fiber.h"
+#include "tests/sim/random.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { WINDOW_S = SIM_WINDOW_US / 1000000 };
+
+struct sim_input sim_input;
+
+static const char pass_sql[] =
+    "CREATE TABLE src (id bigint, k text, v bigint) WITH (topic = 'in');\n"
+    "CREATE TABLE every (id bigint, k text, v bigint) WITH (topic = 'every');\n"
+    "CREATE TABLE third (id bigint, v bigint) WITH (topic = 'third');\n"
+    "INSERT INTO every SELECT id, k, v FROM src;\n"
+    "INSERT INTO third SELECT id, v FROM src WHERE v % 3 = 0;\n";
+
+static const char count_sql[] =
+    "CREATE TABLE src (id bigint, k text, v bigint) WITH (topic = 'in');\n"
+    "CREATE TABLE counts (k text, c bigint, s numeric, PRIMARY KEY (k)) WITH (topic = 'counts');\n"
+    "INSERT INTO counts SELECT k, count(*), sum(v) FROM src GROUP BY k;\n";
+
+static const char tumble_sql[] =
+    "CREATE TABLE src (id bigint, k text, v bigint, ts timestamptz)\n"
+    "  WITH (topic = 'in', event_time = 'ts', watermark_delay = '2 seconds');\n"
+    "CREATE TABLE windows (w timestamptz, k text, c bigint, s numeric)\n"
+    "  WITH (topic = 'windows');\n"
+    "INSERT INTO windows SELECT window_start, k, count(*), sum(v)\n"
+    "  FROM tumble(src, ts, interval '10 seconds') GROUP BY window_start, k;\n";
+
+static_assert(WINDOW_S == 10, "as in the job's text");
+
+const char *sim_job_name(enum sim_job_kind kind)
+{
+    switch (kind) {
+    case SIM_JOB_PASS:
+        return "pass-through";
+    case SIM_JOB_COUNT:
+        return "count";
+    case SIM_JOB_TUMBLE:
+        return "tumble";
+    case SIM_JOB_KIND_COUNT:
+        break;
+    }
+    return "?";
+}
+
+const char *sim_job_sql(void)
+{
+    switch (sim_input.kind) {
+    case SIM_JOB_PASS:
+        return pass_sql;
+    case SIM_JOB_COUNT:
+        return count_sql;
+    case SIM_JOB_TUMBLE:
+        return tumble_sql;
+    case SIM_JOB_KIND_COUNT:
+        break;
+    }
+    return NULL;
+}
+
+void sim_job_init(enum sim_job_kind kind, uint32_t partition_count, uint32_t key_count)
+{
+    WEIR_ASSERT(partition_count <= SIM_PARTITIONS_MAX && key_count <= SIM_KEYS_MAX);
+    sim_input.kind = kind;
+    sim_input.key_count = key_count;
+    sim_input.topic = sim_topic_create("in", partition_count);
+    switch (kind) {
+    case SIM_JOB_PASS:
+        sim_topic_create("every", 1 + sim_below(3));
+        sim_topic_create("third", 1 + sim_below(3));
+        break;
+    case SIM_JOB_COUNT:
+        sim_topic_create("counts", 1 + sim_below(3));
+        break;
+    case SIM_JOB_TUMBLE:
+        sim_topic_create("windows", 1 + sim_below(3));
+        break;
+    case SIM_JOB_KIND_COUNT:
+        break;
+    }
+}
+
+struct sim_topic *sim_job_input(void)
+{
+    return sim_input.topic;
+}
+
+void sim_job_extend(uint32_t partition_count)
+{
+    WEIR_ASSERT(partition_count <= SIM_PARTITIONS_MAX);
+    sim_topic_extend(sim_input.topic, partition_count);
+}
+
+// Rows remember what they are by their offset.
+static void feed(uint32_t partition, int64_t producer_id, const struct sim_row *row)
+{
+    struct sim_rows *rows = &sim_input.rows[partition];
+    struct sim_partition *to = &sim_input.topic->partitions[partition];
+    char value[256];
+    char text[64];
+    sim_format_time(row->time_us, text, sizeof text);
+    snprintf(value, sizeof value,
+             "{\"id\":%" PRId64 ",\"k\":\"key%u\",\"v\":%" PRId64 ",\"ts\":\"%s\"}", row->id,
+             row->key, row->value, text);
+    if (to->count >= rows->capacity) {
+        rows->capacity = 2 * to->count + 64;
+        rows->rows = weir_realloc(rows->rows, rows->capacity * sizeof *rows->rows);
+    }
+    rows->rows[to->count] = *row;
+    sim_partition_append(to, producer_id, NULL, value, sim_wall_us() / 1000);
+}
+
+void sim_job_feed(uint32_t partition, int64_t producer_id)
+{
+    struct sim_rows *rows = &sim_input.rows[partition];
+    // Time goes on, with rows that are early and some that are late.
+    rows->time_us += (int64_t)sim_below(2000) * 1000;
+    struct sim_row row = {.id = (int64_t)partition * SIM_IDS_PER_PARTITION + rows->next_id++,
+                          .key = sim_below(sim_input.key_count),
+                          .value = (int64_t)sim_below(1000) - 300,
+                          .time_us = SIM_TIME_BEGIN_US + rows->time_us -
+                                     (sim_one_in(6) ? (int64_t)sim_below(15000) * 1000 : 0)};
+    feed(partition, producer_id, &row);
+}
+
+void sim_job_feed_end(void)
+{
+    for (uint32_t i = 0; i < sim_input.topic->partition_count; i++) {
+        struct sim_rows *rows = &sim_input.rows[i];
+        struct sim_row row = {.id = (int64_t)i * SIM_IDS_PER_PARTITION + rows->next_id++,
+                              .value = 3,
+                              .time_us = SIM_TIME_BEGIN_US + SIM_TIME_SPAN_US};
+        feed(i, -1, &row);
+    }
+}
+
+// --- texts -------------------------------------------------------------------------------------
+
+void sim_format_time(int64_t time_us, char *text, size_t text_bytes)
+{
+    time_t seconds = (time_t)(time_us / 1000000);
+    struct tm utc;
+    gmtime_r(&seconds, &utc);
+    char date[32];
+    strftime(date, sizeof date, "%Y-%m-%d %H:%M:%S", &utc);
+    snprintf(text, text_bytes, "%s.%03d+00", date, (int)(time_us / 1000 % 1000));
+}
+
+bool sim_read_number(struct weir_view json, const char *name, int64_t *number)
+{
+    char label[32];
+    int label_bytes = snprintf(label, sizeof label, "\"%s\":", name);
+    const char *at = memmem(json.data, json.size_bytes, label, (size_t)label_bytes);
+    if (at == NULL) {
+        return false;
+    }
+    char digits[32] = {0};
+    size_t left = json.size_bytes - (size_t)(at + label_bytes - json.data);
+    memcpy(digits, at + label_bytes, left < sizeof digits - 1 ? left : sizeof digits - 1);
+    const char *begin = digits;
+    while (*begin == '"' || *begin == ' ') {
+        begin++;
+    }
+    char *end;
+    *number = strtoll(begin, &end, 10);
+    return end != begin;
+}
+
+bool sim_read_key(struct weir_view json, uint32_t *key)
+{
+    const char label[] = "\"k\":\"key";
+    const char *at = memmem(json.data, json.size_bytes, label, sizeof label - 1);
+    if (at == NULL) {
+        return false;
+    }
+    *key = 0;
+    for (at += sizeof label - 1; *at >= '0' && *at <= '9'; at++) {
+        *key = *key * 10 + (uint32_t)(*at - '0');
+    }
+    return *key < SIM_KEYS_MAX;
+}
+
+bool sim_read_time(struct weir_view json, const char *name, int64_t *time_us)
+{
+    char label[32];
+    int label_bytes = snprintf(label, sizeof label, "\"%s\":\"", name);
+    const char *at = memmem(json.data, json.size_bytes, label, (size_t)label_bytes);
+    struct tm utc = {0};
+    if (at == NULL ||
+        sscanf(at + label_bytes, "%4d-%2d-%2d%*c%2d:%2d:%2d", &utc.tm_year, &utc.tm_mon,
+               &utc.tm_mday, &utc.tm_hour, &utc.tm_min, &utc.tm_sec) != 6) {
+        return false;
+    }
+    utc.tm_year -= 1900;
+    utc.tm_mon -= 1;
+    *time_us = (int64_t)timegm(&utc) * 1000000;
+    return true;
+}
+
+const char *sim_wrong(const char *format, ...)
+{
+    static char text[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    return text;
+}
+
+// --- which check -------------------------------------------------------------------------------
+
+const char *sim_job_take(const char *topic, const struct sim_record *record)
+{
+    switch (sim_input.kind) {
+    case SIM_JOB_PASS:
+        return sim_pass_take(topic, record);
+    case SIM_JOB_COUNT:
+        return sim_count_take(record);
+    case SIM_JOB_TUMBLE:
+        return sim_tumble_take(record);
+    case SIM_JOB_KIND_COUNT:
+        break;
+    }
+    return "no job";
+}
+
+const char *sim_job_compare(const struct sim_positions *positions)
+{
+    switch (sim_input.kind) {
+    case SIM_JOB_PASS:
+        return sim_pass_compare(positions);
+    case SIM_JOB_COUNT:
+        return sim_count_compare(positions);
+    case SIM_JOB_TUMBLE:
+        return sim_tumble_compare(positions);
+    case SIM_JOB_KIND_COUNT:
+        break;
+    }
+    return "no job";
+}
+
+const char *sim_job_compare_end(const struct sim_positions *positions)
+{
+    switch (sim_input.kind) {
+    case SIM_JOB_PASS:
+        return sim_pass_compare_end();
+    case SIM_JOB_COUNT:
+        return sim_count_compare_end(positions);
+    case SIM_JOB_TUMBLE:
+        return sim_tumble_compare_end(positions);
+    case SIM_JOB_KIND_COUNT:
+        break;
+    }
+    return "no job";
+}

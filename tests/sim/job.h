@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// The jobs that are run, their input, and what must come out: computed from the input alone, by
+// code that shares nothing with weir's. Thread: there is one.
+#ifndef WEIR_TESTS_SIM_JOB_H
+#define WEIR_TESTS_SIM_JOB_H
+
+#include "tests/sim/broker.h"
+
+enum sim_job_kind {
+    SIM_JOB_PASS,   // two sinks, one behind a filter
+    SIM_JOB_COUNT,  // one row a key, taken over by the next
+    SIM_JOB_TUMBLE, // one row a key and window, once
+    SIM_JOB_KIND_COUNT,
+};
+
+enum { SIM_PARTITIONS_MAX = 8, SIM_KEYS_MAX = 64 };
+
+// Positions of all partitions of the input: the next offset to be read.
+struct sim_positions {
+    uint32_t count;
+    int64_t offsets[SIM_PARTITIONS_MAX];
+};
+
+void sim_job_init(enum sim_job_kind kind, uint32_t partition_count, uint32_t key_count);
+const char *sim_job_name(enum sim_job_kind kind);
+const char *sim_job_sql(void);
+struct sim_topic *sim_job_input(void);
+void sim_job_extend(uint32_t partition_count);
+
+// One more record, at once visible or in the upstream transaction of that producer.
+void sim_job_feed(uint32_t partition, int64_t producer_id);
+// The last records of the run: time passes beyond all that came before.
+void sim_job_feed_end(void);
+
+// A row of the output that is decided to be committed. NULL, or what is wrong with it.
+const char *sim_job_take(const char *topic, const struct sim_record *record);
+// After all rows of one commit: do they agree with the positions that it commits? NULL: yes.
+const char *sim_job_compare(const struct sim_positions *positions);
+// At the end: everything is there, and in the order of the input.
+const char *sim_job_compare_end(const struct sim_positions *positions);
+
+#endif

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// What must come out of the keyed count: at each commit, for each key that has changed since the
+// one before, one row with count and sum up to the committed positions; and in the order of the
+// log the last row of a key is the newest.
+#include "tests/sim/job_model.h"
+
+#include <inttypes.h>
+
+struct total {
+    int64_t count;
+    int64_t sum;
+};
+
+static struct total expected[SIM_KEYS_MAX]; // up to `before`
+static struct total committed[SIM_KEYS_MAX];
+static uint32_t taken_count[SIM_KEYS_MAX]; // since the last commit
+static struct sim_positions before;
+
+static const char *read_row(const struct sim_record *record, uint32_t *key, struct total *total)
+{
+    if (record->value.data == NULL || !sim_read_key(record->value, key) ||
+        !sim_read_number(record->value, "c", &total->count) ||
+        !sim_read_number(record->value, "s", &total->sum)) {
+        return sim_wrong("not a row of this job: %.*s", (int)record->value.size_bytes,
+                         record->value.data != NULL ? record->value.data : "");
+    }
+    return NULL;
+}
+
+const char *sim_count_take(const struct sim_record *record)
+{
+    uint32_t key = 0;
+    struct total total = {0};
+    const char *wrong = read_row(record, &key, &total);
+    if (wrong == NULL) {
+        committed[key] = total;
+        taken_count[key]++;
+    }
+    return wrong;
+}
+
+const char *sim_count_compare(const struct sim_positions *positions)
+{
+    bool is_changed[SIM_KEYS_MAX] = {false};
+    for (uint32_t p = 0; p < positions->count; p++) {
+        int64_t from = p < before.count ? before.offsets[p] : 0;
+        if (positions->offsets[p] < from) {
+            return sim_wrong("partition %u: the committed position goes back from %" PRId64
+                             " to %" PRId64,
+                             p, from, positions->offsets[p]);
+        }
+        for (int64_t offset = from; offset < positions->offsets[p]; offset++) {
+            const struct sim_row *row = sim_visible_row(p, offset);
+            if (row != NULL) {
+                expected[row->key].count++;
+                expected[row->key].sum += row->value;
+                is_changed[row->key] = true;
+            }
+        }
+    }
+    before = *positions;
+    for (uint32_t key = 0; key < SIM_KEYS_MAX; key++) {
+        uint32_t wanted_count = is_changed[key] ? 1 : 0;
+        if (taken_count[key] != wanted_count) {
+            return sim_wrong("key%u has %u rows in one commit, expected %u", key, taken_count[key],
+                             wanted_count);
+        }
+        taken_count[key] = 0;
+        if (committed[key].count != expected[key].count ||
+            committed[key].sum != expected[key].sum) {
+            return sim_wrong("key%u is committed with count %" PRId64 " and sum %" PRId64
+                             ", expected %" PRId64 " and %" PRId64,
+                             key, committed[key].count, committed[key].sum, expected[key].count,
+                             expected[key].sum);
+        }
+    }
+    return NULL;
+}
+
+const char *sim_count_compare_end(const struct sim_positions *positions)
+{
+    (void)positions; // the last commit has been compared
+    struct total last[SIM_KEYS_MAX] = {0};
+    const struct sim_topic *topic = sim_topic_find("counts");
+    for (uint32_t p = 0; p < topic->partition_count; p++) {
+        for (uint32_t offset = 0; offset < topic->partitions[p].count; offset++) {
+            const struct sim_record *record = &topic->partitions[p].records[offset];
+            uint32_t key = 0;
+            struct total total = {0};
+            if (record->state != SIM_RECORD_COMMITTED) {
+                continue;
+            }
+            const char *wrong = read_row(record, &key, &total);
+            if (wrong != NULL) {
+                return wrong;
+            }
+            if (total.count <= last[key].count) {
+                return sim_wrong("key%u: count %" PRId64 " comes behind %" PRId64, key, total.count,
+                                 last[key].count);
+            }
+            last[key] = total;
+        }
+    }
+    return NULL;
+}

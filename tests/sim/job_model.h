@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// The input as the checks of the jobs see it; for job.c, job_pass.c, job_count.c and job_tumble.c.
+#ifndef WEIR_TESTS_SIM_JOB_MODEL_H
+#define WEIR_TESTS_SIM_JOB_MODEL_H
+
+#include "tests/sim/job.h"
+
+#include <stdarg.h>
+
+#define SIM_TIME_BEGIN_US INT64_C(1767200000000000) // before the clock's beginning
+#define SIM_TIME_SPAN_US INT64_C(20000000000)       // the last records' time; input ends before it
+enum {
+    SIM_IDS_PER_PARTITION = 1000000,
+    SIM_WINDOW_US = 10000000,
+    SIM_DELAY_US = 2000000,
+};
+
+struct sim_row {
+    int64_t id;
+    uint32_t key;
+    int64_t value;
+    int64_t time_us;
+};
+
+struct sim_rows {
+    struct sim_row *rows; // by offset; nothing at markers
+    uint32_t capacity;
+    int64_t next_id;
+    int64_t time_us;
+};
+
+struct sim_input {
+    enum sim_job_kind kind;
+    uint32_t key_count;
+    struct sim_topic *topic;
+    struct sim_rows rows[SIM_PARTITIONS_MAX];
+};
+extern struct sim_input sim_input;
+
+// A row that readers of committed records see; NULL: none at this offset.
+static inline const struct sim_row *sim_visible_row(uint32_t partition, int64_t offset)
+{
+    return sim_input.topic->partitions[partition].records[offset].state == SIM_RECORD_COMMITTED
+               ? &sim_input.rows[partition].rows[offset]
+               : NULL;
+}
+
+void sim_format_time(int64_t time_us, char *text, size_t text_bytes);
+bool sim_read_number(struct weir_view json, const char *name, int64_t *number);
+bool sim_read_key(struct weir_view json, uint32_t *key);
+bool sim_read_time(struct weir_view json, const char *name, int64_t *time_us);
+// A text that lives until the next call.
+const char *sim_wrong(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+const char *sim_pass_take(const char *topic, const struct sim_record *record);
+const char *sim_pass_compare(const struct sim_positions *positions);
+const char *sim_pass_compare_end(void);
+const char *sim_count_take(const struct sim_record *record);
+const char *sim_count_compare(const struct sim_positions *positions);
+const char *sim_count_compare_end(const struct sim_positions *positions);
+const char *sim_tumble_take(const struct sim_record *record);
+const char *sim_tumble_compare(const struct sim_positions *positions);
+const char *sim_tumble_compare_end(const struct sim_positions *positions);
+
+#endif

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// What must come out of the job without memory: each record once in `every`, each third value once
+// in `third`, in the order of its partition.
+#include "tests/sim/job_model.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { TOPICS = 2, IDS_MAX = 4096 };
+
+static const char *const names[TOPICS] = {"every", "third"};
+static uint8_t taken[TOPICS][SIM_PARTITIONS_MAX][IDS_MAX]; // how often, by id
+static uint64_t taken_count[TOPICS];
+static struct sim_positions before;
+static uint64_t expected_count[TOPICS]; // up to `before`
+
+static bool is_wanted(int topic, const struct sim_row *row)
+{
+    return topic == 0 || row->value % 3 == 0;
+}
+
+static bool split_id(int64_t id, uint32_t *partition, uint32_t *number)
+{
+    *partition = (uint32_t)(id / SIM_IDS_PER_PARTITION);
+    *number = (uint32_t)(id % SIM_IDS_PER_PARTITION);
+    return id >= 0 && *partition < SIM_PARTITIONS_MAX && *number < IDS_MAX;
+}
+
+const char *sim_pass_take(const char *topic, const struct sim_record *record)
+{
+    int idx = strcmp(topic, names[0]) == 0 ? 0 : 1;
+    int64_t id;
+    uint32_t partition;
+    uint32_t number;
+    if (!sim_read_number(record->value, "id", &id) || !split_id(id, &partition, &number)) {
+        return sim_wrong("topic %s: not a row of this job: %.*s", topic,
+                         (int)record->value.size_bytes, record->value.data);
+    }
+    if (++taken[idx][partition][number] > 1) {
+        return sim_wrong("topic %s: the row of id %" PRId64 " is committed twice", topic, id);
+    }
+    taken_count[idx]++;
+    return NULL;
+}
+
+const char *sim_pass_compare(const struct sim_positions *positions)
+{
+    for (uint32_t p = 0; p < positions->count; p++) {
+        int64_t from = p < before.count ? before.offsets[p] : 0;
+        if (positions->offsets[p] < from) {
+            return sim_wrong("partition %u: the committed position goes back from %" PRId64
+                             " to %" PRId64,
+                             p, from, positions->offsets[p]);
+        }
+        for (int64_t offset = from; offset < positions->offsets[p]; offset++) {
+            const struct sim_row *row = sim_visible_row(p, offset);
+            for (int t = 0; row != NULL && t < TOPICS; t++) {
+                if (!is_wanted(t, row)) {
+                    continue;
+                }
+                expected_count[t]++;
+                if (taken[t][p][row->id % SIM_IDS_PER_PARTITION] == 0) {
+                    return sim_wrong("topic %s: the row of id %" PRId64
+                                     " is missing, although position %" PRId64
+                                     " of partition %u is committed",
+                                     names[t], row->id, positions->offsets[p], p);
+                }
+            }
+        }
+    }
+    before = *positions;
+    for (int t = 0; t < TOPICS; t++) {
+        if (taken_count[t] != expected_count[t]) {
+            return sim_wrong("topic %s has %" PRIu64 " rows committed, of these %" PRIu64
+                             " of records behind the committed positions",
+                             names[t], taken_count[t], taken_count[t] - expected_count[t]);
+        }
+    }
+    return NULL;
+}
+
+const char *sim_pass_compare_end(void)
+{
+    for (int t = 0; t < TOPICS; t++) {
+        const struct sim_topic *topic = sim_topic_find(names[t]);
+        for (uint32_t p = 0; p < topic->partition_count; p++) {
+            int64_t last[SIM_PARTITIONS_MAX];
+            memset(last, -1, sizeof last);
+            for (uint32_t offset = 0; offset < topic->partitions[p].count; offset++) {
+                const struct sim_record *record = &topic->partitions[p].records[offset];
+                int64_t id = 0;
+                uint32_t partition;
+                uint32_t number;
+                if (record->state != SIM_RECORD_COMMITTED ||
+                    !sim_read_number(record->value, "id", &id) ||
+                    !split_id(id, &partition, &number)) {
+                    continue;
+                }
+                if (id <= last[partition]) {
+                    return sim_wrong("topic %s partition %u: id %" PRId64 " comes behind %" PRId64,
+                                     names[t], p, id, last[partition]);
+                }
+                last[partition] = id;
+            }
+        }
+    }
+    return NULL;
+}

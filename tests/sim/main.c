@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// The simulator's command line. Each seed runs in a process of its own, so that nothing of one is
+// in the next and a failed assertion is one seed's.
+//
+//   sim --seeds 500 [--from 1] [--jobs 2] [--job pass-through] [--canary NAME]
+//   sim --seed 4711 [--canary NAME] [--job NAME] [--trace]   replays one, here
+//   sim --catch NAME --seeds 300    succeeds if the broken rule is found within so many seeds
+#include "tests/sim/canary.h"
+#include "tests/sim/check.h"
+#include "tests/sim/fiber.h"
+#include "tests/sim/world.h"
+#include "tests/sim/wrap.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { EXIT_VIOLATION = 9, JOBS_MAX = 64, SECONDS_MAX = 120 };
+
+struct options {
+    struct sim_world_options world;
+    enum sim_canary canary;
+    bool is_single;
+    bool is_catching;
+    uint64_t from;
+    uint64_t count;
+    uint32_t jobs;
+};
+
+static struct options options = {
+    .world = {.job = -1}, .from = 1, .count = 500, .jobs = 2, .canary = SIM_CANARY_NONE};
+static const char *program;
+
+void sim_violation(const char *format, ...)
+{
+    char text[2048];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    sim_trace("VIOLATION: %s", text);
+    if (!options.is_catching) {
+        fprintf(stderr, "seed %" PRIu64 " (%s): %s\n", options.world.seed, sim_world_summary(),
+                text);
+    }
+    fflush(stderr);
+    __real__exit(EXIT_VIOLATION);
+    __builtin_unreachable();
+}
+
+static void run_one(uint64_t seed)
+{
+    options.world.seed = seed;
+    sim_canary_set(options.canary);
+    alarm(SECONDS_MAX);
+    sim_world_run(&options.world);
+}
+
+static void print_replay(uint64_t seed)
+{
+    fprintf(stderr, "  again: %s --seed %" PRIu64 "%s%s%s%s --trace\n", program, seed,
+            options.canary != SIM_CANARY_NONE ? " --canary " : "",
+            options.canary != SIM_CANARY_NONE ? sim_canary_name(options.canary) : "",
+            options.world.job >= 0 ? " --job " : "",
+            options.world.job >= 0 ? sim_job_name((enum sim_job_kind)options.world.job) : "");
+}
+
+static pid_t start(uint64_t seed)
+{
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        run_one(seed);
+        __real__exit(0);
+    }
+    return child;
+}
+
+// Returns how many seeds were found wrong; stops at the first when a canary is looked for.
+static uint64_t run_many(void)
+{
+    pid_t children[JOBS_MAX];
+    uint64_t seeds[JOBS_MAX];
+    uint32_t running_count = 0;
+    uint64_t next = options.from;
+    uint64_t end = options.from + options.count;
+    uint64_t wrong_count = 0;
+    while (next < end || running_count > 0) {
+        while (next < end && running_count < options.jobs &&
+               !(options.is_catching && wrong_count > 0)) {
+            seeds[running_count] = next;
+            children[running_count++] = start(next++);
+        }
+        if (running_count == 0) {
+            break;
+        }
+        int status;
+        pid_t ended = wait(&status);
+        for (uint32_t i = 0; i < running_count; i++) {
+            if (children[i] != ended) {
+                continue;
+            }
+            if (status != 0) {
+                wrong_count++;
+                if (WIFSIGNALED(status) && !options.is_catching) {
+                    fprintf(stderr, "seed %" PRIu64 ": ended by signal %d\n", seeds[i],
+                            WTERMSIG(status));
+                }
+                if (!options.is_catching) {
+                    print_replay(seeds[i]);
+                } else if (wrong_count == 1) {
+                    printf("%s: found by seed %" PRIu64 "\n", sim_canary_name(options.canary),
+                           seeds[i]);
+                }
+            }
+            children[i] = children[--running_count];
+            seeds[i] = seeds[running_count];
+            break;
+        }
+    }
+    return wrong_count;
+}
+
+static int refuse(const char *text)
+{
+    fprintf(stderr, "sim: cannot read %s\n", text);
+    return 2;
+}
+
+static int parse_job(const char *name)
+{
+    for (int i = 0; i < SIM_JOB_KIND_COUNT; i++) {
+        if (strcmp(sim_job_name((enum sim_job_kind)i), name) == 0) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+static bool parse(const char *name, const char *value)
+{
+    if (strcmp(name, "--seeds") == 0) {
+        options.count = strtoull(value, NULL, 10);
+    } else if (strcmp(name, "--from") == 0) {
+        options.from = strtoull(value, NULL, 10);
+    } else if (strcmp(name, "--jobs") == 0) {
+        options.jobs = (uint32_t)strtoul(value, NULL, 10);
+    } else if (strcmp(name, "--seed") == 0) {
+        options.is_single = true;
+        options.from = strtoull(value, NULL, 10);
+    } else if (strcmp(name, "--job") == 0) {
+        options.world.job = parse_job(value);
+        return options.world.job >= 0;
+    } else if (strcmp(name, "--canary") == 0 || strcmp(name, "--catch") == 0) {
+        options.is_catching = strcmp(name, "--catch") == 0;
+        options.canary = sim_canary_find(value);
+        return options.canary != SIM_CANARY_COUNT;
+    } else {
+        return false;
+    }
+    return options.jobs >= 1 && options.jobs <= JOBS_MAX;
+}
+
+int main(int argc, char **argv)
+{
+    program = argv[0];
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--trace") == 0) {
+            options.world.is_verbose = true;
+        } else if (i + 1 == argc || !parse(argv[i], argv[i + 1])) {
+            return refuse(argv[i]);
+        } else {
+            i++;
+        }
+    }
+    if (options.is_single) {
+        run_one(options.from);
+        printf("seed %" PRIu64 ": %s\n", options.from, sim_world_summary());
+        return 0;
+    }
+    uint64_t wrong_count = run_many();
+    if (options.is_catching) {
+        if (wrong_count == 0) {
+            fprintf(stderr, "%s: not found by %" PRIu64 " seeds\n", sim_canary_name(options.canary),
+                    options.count);
+        }
+        return wrong_count > 0 ? 0 : 1;
+    }
+    printf("%" PRIu64 " seeds, %" PRIu64 " wrong\n", options.count, wrong_count);
+    return wrong_count == 0 ? 0 : 1;
+}

@@ -1,0 +1,428 @@
+// SPDX-License-Identifier: Apache-2.0
+// See world.h. Fibers of its own: `feeder` writes the input, `chaos` starts processes, kills them,
+// and lets go wrong what can; when all is said, it puts everything in order and waits until the
+// job has caught up.
+#include "tests/sim/world.h"
+
+#include "app/cli.h"
+#include "app/exit_code.h"
+#include "app/run.h"
+#include "app/signals.h"
+#include "runtime/base/assert.h"
+#include "runtime/base/failpoint.h"
+#include "runtime/base/memory.h"
+#include "tests/sim/check.h"
+#include "tests/sim/disk.h"
+#include "tests/sim/fiber.h"
+#include "tests/sim/network.h"
+#include "tests/sim/random.h"
+#include "tests/sim/system.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+    PROCESSES_MAX = 128,
+    ENVIRONMENT_MAX = 32,
+    STEPS_MAX = 3000000,
+    MAIN_STACK_BYTES = 1 << 20,
+    CATCH_UP_US = 900000000, // until all input is committed, once nothing goes wrong any more
+    STORE_PATH_BYTES = 64,
+    LAST_STARTS_MAX = 4,
+};
+static const char store_dir[] = "/sim/store";
+
+struct world {
+    enum sim_job_kind job;
+    uint32_t record_count; // of the input
+    uint32_t pause_us_max; // between two of them
+    uint32_t act_count;    // that go wrong
+    uint32_t act_pause_us_max;
+    bool is_fed;
+    bool is_over;
+    struct sim_process *processes[PROCESSES_MAX];
+    char **environments[PROCESSES_MAX];
+    uint32_t process_count;
+    uint32_t kill_count;
+    uint32_t power_count;
+    int64_t interval_ms;
+    uint32_t retained;
+    int64_t quiet_until_us; // no act before: a disk is full, say
+};
+
+static struct world world;
+
+// --- processes ---------------------------------------------------------------------------------
+
+static char *format(const char *name, int64_t number, const char *unit)
+{
+    char text[128];
+    snprintf(text, sizeof text, "%s=%lld%s", name, (long long)number, unit);
+    return weir_strdup(text);
+}
+
+static char *join(const char *name, const char *value)
+{
+    size_t size = strlen(name) + strlen(value) + 2;
+    char *text = weir_alloc(size);
+    snprintf(text, size, "%s=%s", name, value);
+    return text;
+}
+
+// Each life has settings of its own.
+static char **make_environment(uint32_t machine)
+{
+    char **list = weir_alloc_zero(ENVIRONMENT_MAX * sizeof *list);
+    uint32_t count = 0;
+    char state_dir[64];
+    snprintf(state_dir, sizeof state_dir, "/sim/state-%u", machine);
+    list[count++] = join("WEIR_SQL", sim_job_sql());
+    list[count++] = join("WEIR_JOB_ID", "sim");
+    list[count++] = join("WEIR_KAFKA_BOOTSTRAP_SERVERS", "simulated:9092");
+    list[count++] = join("WEIR_STATE_DIR", state_dir);
+    list[count++] = join("WEIR_CHECKPOINT_DIR", store_dir);
+    list[count++] = join("WEIR_HTTP_LISTEN", "");
+    list[count++] = join("WEIR_LOG_LEVEL", "debug");
+    list[count++] = format("WEIR_CHECKPOINT_INTERVAL", sim_spread(10, world.interval_ms), "ms");
+    list[count++] = format("WEIR_CHECKPOINT_TIMEOUT", sim_spread(5, 60), "s");
+    list[count++] = format("WEIR_CHECKPOINT_MAX_CONCURRENT", 1 + sim_below(3), "");
+    list[count++] = format("WEIR_CHECKPOINT_RETAINED", 1 + sim_below(3), "");
+    list[count++] = format("WEIR_PARALLELISM", 1 + sim_below(3), "");
+    list[count++] = format("WEIR_MEMORY", 128, "MiB");
+    list[count++] = format("WEIR_RESTART_ATTEMPTS", 1000, "");
+    list[count++] = format("WEIR_RESTART_BACKOFF", sim_spread(10, 1000), "ms");
+    list[count++] = format("WEIR_RESTART_BACKOFF_MAX", 3000, "ms");
+    if (sim_one_in(4)) {
+        list[count++] = format("WEIR_KAFKA_TRANSACTION_TIMEOUT_MS", sim_spread(2000, 60000), "");
+    }
+    WEIR_ASSERT(count < ENVIRONMENT_MAX);
+    return list;
+}
+
+static void *run_process(void *argument)
+{
+    struct sim_process *process = argument;
+    struct weir_cli cli = {
+        .out = stderr,
+        .err = stderr,
+        .environment = process->owner,
+        .root_dir = "/nowhere",
+        .run = weir_command_run,
+    };
+    char *arguments[] = {"weir"};
+    int exit_code = weir_cli_main(&cli, 1, arguments);
+    sim_trace("process %u ends with %d", process->id, exit_code);
+    sim_disk_close_all(process);
+    if (exit_code == WEIR_EXIT_REFUSED) {
+        sim_violation("process %u refuses to start, and nobody has changed anything behind its "
+                      "back",
+                      process->id);
+    }
+    sim_process_end(process, exit_code);
+    return NULL;
+}
+
+static void kill_alone(struct sim_process *process)
+{
+    world.kill_count++;
+    sim_disk_close_all(process);
+    sim_process_end(process, SIM_KILLED);
+}
+
+// All of them are on one machine.
+static void kill_machine(struct sim_process *process)
+{
+    world.power_count++;
+    sim_trace("power is lost");
+    for (uint32_t i = 0; i < world.process_count; i++) {
+        if (world.processes[i]->is_alive) {
+            sim_disk_close_all(world.processes[i]);
+        }
+    }
+    sim_disk_lose_power();
+    for (uint32_t i = 0; i < world.process_count; i++) {
+        if (world.processes[i]->is_alive && world.processes[i] != process) {
+            sim_process_end(world.processes[i], SIM_KILLED);
+        }
+    }
+    if (process != NULL) {
+        sim_process_end(process, SIM_KILLED);
+    }
+}
+
+static struct sim_process *start_process(uint32_t machine)
+{
+    WEIR_ASSERT(world.process_count < PROCESSES_MAX);
+    struct sim_process *process = weir_alloc_zero(sizeof *process);
+    process->id = world.process_count + 1;
+    process->is_alive = true;
+    process->wake_descriptor = -1;
+    process->points_to_kill = -1;
+    process->kill = kill_alone;
+    process->owner = make_environment(machine);
+    world.processes[world.process_count++] = process;
+    sim_fiber_create(process, "main", MAIN_STACK_BYTES, run_process, process);
+    sim_trace("process %u starts on machine %u", process->id, machine);
+    for (char **line = process->owner; sim_is_verbose() && *line != NULL; line++) {
+        sim_trace("  %s", *line);
+    }
+    return process;
+}
+
+static uint32_t alive_count(void)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < world.process_count; i++) {
+        count += world.processes[i]->is_alive ? 1 : 0;
+    }
+    return count;
+}
+
+// One of those that live; NULL: none does.
+static struct sim_process *choose_alive(void)
+{
+    uint32_t count = alive_count();
+    uint32_t chosen = count > 0 ? sim_below(count) : 0;
+    for (uint32_t i = 0; i < world.process_count; i++) {
+        if (world.processes[i]->is_alive && chosen-- == 0) {
+            return world.processes[i];
+        }
+    }
+    return NULL;
+}
+
+// What a SIGTERM does (app/signals.c).
+static void ask_to_stop(struct sim_process *process)
+{
+    sim_trace("process %u is asked to stop", process->id);
+    process->stop_requests++;
+    if (process->has_ended) {
+        return;
+    }
+    if (process->stop_requests > 1 || process->wake_descriptor < 0) {
+        sim_disk_close_all(process);
+        sim_process_end(process, WEIR_EXIT_FAILED);
+        return;
+    }
+    sim_event_add(process->wake_descriptor);
+}
+
+// --- input -------------------------------------------------------------------------------------
+
+static void *run_feeder(void *unused)
+{
+    int64_t producer_id = 1;
+    for (uint32_t fed = 0; fed < world.record_count;) {
+        uint32_t partition = sim_below(sim_job_input()->partition_count);
+        bool is_transactional = sim_one_in(3);
+        uint32_t count = 1 + sim_below(8);
+        for (uint32_t i = 0; i < count; i++, fed++) {
+            sim_job_feed(partition, is_transactional ? producer_id : -1);
+        }
+        if (is_transactional) {
+            sim_sleep_us(sim_spread(10, 100000)); // an open transaction upstream
+            sim_partition_end(&sim_job_input()->partitions[partition], producer_id++,
+                              !sim_one_in(3));
+        }
+        sim_sleep_us(sim_spread(10, world.pause_us_max));
+    }
+    sim_job_feed_end();
+    world.is_fed = true;
+    sim_trace("all input is written");
+    return unused;
+}
+
+static bool is_caught_up(void)
+{
+    const struct sim_positions *positions = sim_check_positions();
+    const struct sim_topic *input = sim_job_input();
+    for (uint32_t i = 0; i < input->partition_count; i++) {
+        // Markers at the end may be passed with the next record only.
+        int64_t end = input->partitions[i].count;
+        if (i >= positions->count || positions->offsets[i] < end) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// --- what goes wrong ---------------------------------------------------------------------------
+
+static void aim(struct sim_process *process)
+{
+    process->points_to_kill = sim_spread(1, 3000);
+    process->kill = sim_one_in(2) ? kill_machine : kill_alone;
+}
+
+static void freeze(struct sim_process *process)
+{
+    process->is_frozen = !process->is_frozen;
+    sim_trace("process %u is %s", process->id, process->is_frozen ? "frozen" : "thawed");
+}
+
+static void act(void)
+{
+    struct sim_process *process = choose_alive();
+    if (process == NULL) {
+        aim(start_process(sim_below(2)));
+        return;
+    }
+    switch (sim_below(10)) {
+    case 0:
+        kill_machine(NULL);
+        break;
+    case 1:
+    case 2:
+    case 3:
+        aim(process);
+        break;
+    case 4:
+        freeze(process);
+        break;
+    case 5:
+        if (sim_one_in(3)) {
+            ask_to_stop(process);
+        }
+        break;
+    case 6:
+        if (alive_count() < 3) {
+            start_process(sim_below(3));
+        }
+        break;
+    case 7:
+        sim_broker_move_until(sim_now_us() + sim_spread(1000, 30000000), sim_one_in(2),
+                              sim_one_in(2));
+        break;
+    case 8:
+        sim_disk_fill_until(sim_now_us() + sim_spread(1000, 20000000));
+        break;
+    case 9:
+        if (world.job != SIM_JOB_TUMBLE && sim_job_input()->partition_count < SIM_PARTITIONS_MAX &&
+            !world.is_fed) {
+            sim_job_extend(sim_job_input()->partition_count + 1);
+        }
+        break;
+    }
+}
+
+// Owners that are left fight it out; one goes on.
+static void settle(void)
+{
+    sim_network_set_faults(0);
+    sim_disk_fill_until(0);
+    sim_broker_move_until(0, true, true);
+    for (uint32_t i = 0; i < world.process_count; i++) {
+        world.processes[i]->is_frozen = false;
+        world.processes[i]->points_to_kill = -1;
+    }
+}
+
+static void catch_up(void)
+{
+    int64_t deadline_us = sim_now_us() + CATCH_UP_US;
+    while (!world.is_fed || !is_caught_up() || alive_count() > 1) {
+        if (alive_count() == 0) {
+            start_process(0);
+        }
+        sim_sleep_us(100000);
+        if (sim_now_us() > deadline_us) {
+            sim_print_fibers();
+            sim_violation("nothing has gone wrong for %d s, and the job has not caught up (%u "
+                          "processes are alive)",
+                          CATCH_UP_US / 1000000, alive_count());
+        }
+    }
+}
+
+static void stop(struct sim_process *process)
+{
+    while (process->is_alive && process->wake_descriptor < 0) {
+        sim_sleep_us(10000);
+    }
+    if (process->stop_requests == 0) {
+        ask_to_stop(process);
+    }
+    while (process->is_alive) {
+        sim_sleep_us(10000);
+    }
+}
+
+// One more start, alone: it removes what dead owners have left, and ends as it is asked to. Who is
+// left over before may have been fenced by somebody who is dead by now.
+static void end_well(void)
+{
+    if (alive_count() > 0) {
+        stop(choose_alive());
+    }
+    for (uint32_t i = 0;; i++) {
+        struct sim_process *last = start_process(0);
+        stop(last);
+        if (last->exit_code == WEIR_EXIT_OK) {
+            return;
+        }
+        // The late init of one that is dead fences the living while it stops.
+        if (i == LAST_STARTS_MAX) {
+            sim_violation("process %u was asked to stop and ended with %d", last->id,
+                          last->exit_code);
+        }
+    }
+}
+
+static void *run_chaos(void *unused)
+{
+    for (uint32_t i = 0; i < world.act_count; i++) {
+        act();
+        sim_sleep_us(sim_spread(100, world.act_pause_us_max));
+    }
+    settle();
+    catch_up();
+    end_well();
+    world.is_over = true;
+    return unused;
+}
+
+// --- the run -----------------------------------------------------------------------------------
+
+static void choose(const struct sim_world_options *options)
+{
+    world.job = options->job >= 0 ? (enum sim_job_kind)options->job
+                                  : (enum sim_job_kind)sim_below(SIM_JOB_KIND_COUNT);
+    world.record_count = 50 + sim_below(450);
+    world.pause_us_max = (uint32_t)sim_spread(50000, 1000000);
+    world.act_count = 2 + sim_below(24);
+    world.act_pause_us_max = (uint32_t)sim_spread(500000, 10000000);
+    world.interval_ms = sim_spread(20, 2000);
+    sim_network_set_faults(sim_one_in(4) ? 0 : (uint32_t)sim_spread(8, 500));
+    sim_job_init(world.job, 1 + sim_below(3), 1 + sim_below(24));
+}
+
+void sim_world_run(const struct sim_world_options *options)
+{
+    static char folder[STORE_PATH_BYTES];
+    sim_random_seed(options->seed);
+    sim_fibers_init(options->is_verbose);
+    weir_failpoints_are_set = true; // each is a place to be killed at
+    choose(options);
+    snprintf(folder, sizeof folder, "%s/sim/0", store_dir);
+    sim_check_start(folder);
+    sim_network_start();
+    sim_broker_start();
+    sim_fiber_create(NULL, "feeder", 0, run_feeder, NULL);
+    sim_fiber_create(NULL, "chaos", 0, run_chaos, NULL);
+    if (!sim_run(&world.is_over, STEPS_MAX)) {
+        sim_print_fibers();
+        sim_violation("the run does not end");
+    }
+    sim_check_end();
+}
+
+const char *sim_world_summary(void)
+{
+    static char text[256];
+    snprintf(text, sizeof text,
+             "%s: %u processes, %u killed, power lost %u times, %u commits, %.0f s in %llu steps",
+             sim_job_name(world.job), world.process_count, world.kill_count, world.power_count,
+             sim_check_commit_count(), (double)sim_now_us() / 1e6,
+             (unsigned long long)sim_step_count());
+    return text;
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// A run: a seed makes a job, its input, settings, and what goes wrong. Thread: there is one.
+#ifndef WEIR_TESTS_SIM_WORLD_H
+#define WEIR_TESTS_SIM_WORLD_H
+
+#include "tests/sim/job.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct sim_world_options {
+    uint64_t seed;
+    int job; // enum sim_job_kind; -1: by the seed
+    bool is_verbose;
+};
+
+// Once in a process. Returns when the run is over and nothing is wrong (else sim_violation).
+void sim_world_run(const struct sim_world_options *options);
+// What was run, for a line of the log: valid after the run.
+const char *sim_world_summary(void);
+
+#endif
