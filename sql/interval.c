@@ -184,7 +184,7 @@ static bool parse_iso(const char *at, int64_t *sum_us, const char **why)
     return !is_empty;
 }
 
-bool weir_interval_parse(const char *text, int64_t *us, const char **why)
+bool weir_sql_length_parse(const char *text, int64_t *us, const char **why)
 {
     *us = 0;
     const char *at = text + strspn(text, " \t");

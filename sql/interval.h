@@ -8,6 +8,6 @@
 #include <stdint.h>
 
 // False: *why says what is wrong with it. Signs are taken; a number alone has no unit and is not.
-bool weir_interval_parse(const char *text, int64_t *us, const char **why);
+bool weir_sql_length_parse(const char *text, int64_t *us, const char **why);
 
 #endif

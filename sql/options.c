@@ -127,8 +127,14 @@ static enum weir_status parse_repartition(struct options *options, const char *v
     return choose(options, value, allowed, 1) < 0 ? WEIR_ERROR : WEIR_OK;
 }
 
-static const char *const future_formats[] = {"avro", "debezium_json", NULL};
-static const char *const formats[] = {"json", "raw"};
+static const char *const future_formats[] = {"avro", NULL};
+static const char *const formats[] = {
+    [WEIR_FORMAT_JSON] = "json",
+    [WEIR_FORMAT_RAW] = "raw",
+    [WEIR_FORMAT_DEBEZIUM_JSON] = "debezium_json",
+    [WEIR_FORMAT_CSV] = "csv",
+};
+enum { FORMAT_COUNT = sizeof formats / sizeof formats[0] };
 
 static enum weir_status parse_format(struct options *options, const char *value)
 {
@@ -136,8 +142,12 @@ static enum weir_status parse_format(struct options *options, const char *value)
     if (is_future(options, value, future_formats)) {
         return WEIR_ERROR;
     }
-    int32_t idx = choose(options, value, formats, 2);
-    options->table->format = idx == 1 ? WEIR_FORMAT_RAW : WEIR_FORMAT_JSON;
+    int32_t idx = choose(options, value, formats, FORMAT_COUNT);
+    options->table->format = idx < 0 ? WEIR_FORMAT_JSON : (enum weir_format)idx;
+    if (options->table->format == WEIR_FORMAT_DEBEZIUM_JSON && !options->table->is_keyed) {
+        return refuse(options, "the key of the change events: PRIMARY KEY (id)",
+                      "change events need a PRIMARY KEY");
+    }
     return idx < 0 ? WEIR_ERROR : WEIR_OK;
 }
 
@@ -254,7 +264,7 @@ static enum weir_status parse_interval(const struct options *options, const char
                                        int64_t least_us, int64_t *us)
 {
     const char *why;
-    if (!weir_interval_parse(value, us, &why)) {
+    if (!weir_sql_length_parse(value, us, &why)) {
         return refuse(options, "for example '5 seconds', '250 ms', '1 hour'",
                       "\"%s\" cannot be used: %s", value, why);
     }
@@ -565,36 +575,4 @@ enum weir_status weir_sql_options(struct weir_planner *planner,
         }
     }
     return status == WEIR_OK ? check_together(&options, key, key_format) : WEIR_ERROR;
-}
-
-enum weir_status weir_sql_set(struct weir_planner *planner,
-                              const struct weir_ast_statement *statement)
-{
-    const struct weir_ast_option *option = &statement->options[0];
-    struct weir_faults *faults = &planner->faults;
-    if (strcmp(option->name, "state_ttl") != 0) {
-        struct weir_nearest nearest = weir_nearest_start(option->name);
-        weir_nearest_offer(&nearest, "state_ttl");
-        const char *hint =
-            nearest.best == NULL ? "known: weir.state_ttl" : "did you mean \"weir.state_ttl\"?";
-        return weir_fault_add(faults, option->offset, hint, "unknown option \"weir.%s\"",
-                              option->name);
-    }
-    int64_t us;
-    const char *why;
-    if (strcmp(option->value, "infinity") == 0) {
-        planner->state_ttl_us = INT64_MAX;
-        return WEIR_OK;
-    }
-    if (!weir_interval_parse(option->value, &us, &why)) {
-        return weir_fault_add(faults, option->value_offset, "for example '1 day', or 'infinity'",
-                              "option weir.state_ttl: \"%s\" cannot be used: %s", option->value,
-                              why);
-    }
-    if (us <= 0) {
-        return weir_fault_add(faults, option->value_offset, NULL,
-                              "option weir.state_ttl: \"%s\" is not above 0", option->value);
-    }
-    planner->state_ttl_us = us;
-    return WEIR_OK;
 }

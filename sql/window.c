@@ -47,7 +47,7 @@ static enum weir_status read_size(struct weir_planner *planner, const struct wei
         return weir_fault_add(&planner->faults, ast->offset, usage,
                               "the size of a window is a constant: interval '…'");
     }
-    if (!weir_interval_parse(with_unit(planner, ast, literal->text), size_us, &why)) {
+    if (!weir_sql_length_parse(with_unit(planner, ast, literal->text), size_us, &why)) {
         return weir_fault_add(&planner->faults, ast->offset, "for example interval '1 minute'",
                               "the size of a window cannot be \"%s\": %s", literal->text, why);
     }

@@ -41,7 +41,7 @@ static void test_interval_takes_spellings(void **state)
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         int64_t us = -1;
         const char *why = "";
-        if (!weir_interval_parse(rows[i].text, &us, &why) || us != rows[i].us) {
+        if (!weir_sql_length_parse(rows[i].text, &us, &why) || us != rows[i].us) {
             fail_msg("\"%s\": %lld, %s", rows[i].text, (long long)us, why);
         }
     }
@@ -79,7 +79,7 @@ static void test_interval_refuses_with_reason(void **state)
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         int64_t us;
         const char *why = "nothing";
-        bool is_taken = weir_interval_parse(rows[i].text, &us, &why);
+        bool is_taken = weir_sql_length_parse(rows[i].text, &us, &why);
         if (is_taken || strcmp(why, rows[i].why) != 0) {
             fail_msg("\"%s\": %s, %s", rows[i].text, is_taken ? "taken" : "refused", why);
         }
