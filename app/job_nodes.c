@@ -2,6 +2,8 @@
 // See job_nodes.h. Thread: the main thread.
 #include "app/job_nodes.h"
 
+#include "kafka/csv_format.h"
+#include "kafka/json_debezium.h"
 #include "kafka/json_decode.h"
 #include "kafka/json_encode.h"
 #include "kafka/keyed_decode.h"
@@ -31,19 +33,54 @@ static uint32_t digits_of_unit(enum weir_timestamp_unit unit)
     WEIR_ASSERT(!"unreachable");
 }
 
-static struct weir_decoder *create_format_decoder(const struct weir_table *table,
-                                                  enum weir_format format,
-                                                  const struct weir_schema *schema)
+// Columns that are in messages, in declared order: the fields of a line.
+static struct weir_decoder *create_csv_decoder(const struct weir_node_builder *builder,
+                                               const struct weir_table *table,
+                                               const struct weir_schema *schema)
 {
-    switch (format) {
+    uint32_t *positions = weir_arena_alloc(builder->arena, schema->column_count * sizeof(uint32_t));
+    uint32_t field_count = 0;
+    for (uint32_t i = 0; i < table->column_count; i++) {
+        for (uint32_t c = 0; c < schema->column_count; c++) {
+            if (strcmp(schema->columns[c].name, table->columns[i].name) == 0) {
+                positions[c] = field_count;
+            }
+        }
+        field_count += !table->columns[i].is_generated;
+    }
+    return weir_csv_decoder_create(schema, positions, field_count);
+}
+
+static struct weir_decoder *create_value_decoder(const struct weir_node_builder *builder,
+                                                 const struct weir_table *table,
+                                                 const struct weir_schema *schema)
+{
+    struct weir_json_decode_options options = {.timestamp_digits =
+                                                   digits_of_unit(table->timestamp_unit)};
+    switch (table->format) {
     case WEIR_FORMAT_JSON:
-        return weir_json_decoder_create(
-            schema, &(struct weir_json_decode_options){.timestamp_digits =
-                                                           digits_of_unit(table->timestamp_unit)});
+        return weir_json_decoder_create(schema, &options);
     case WEIR_FORMAT_RAW:
         return weir_raw_decoder_create(schema);
+    case WEIR_FORMAT_DEBEZIUM_JSON:
+        return weir_debezium_decoder_create(schema, &options);
+    case WEIR_FORMAT_CSV:
+        return create_csv_decoder(builder, table, schema);
     }
     WEIR_ASSERT(!"unreachable");
+}
+
+static struct weir_decoder *create_key_decoder(const struct weir_table *table,
+                                               const struct weir_schema *keys)
+{
+    struct weir_json_decode_options options = {.timestamp_digits =
+                                                   digits_of_unit(table->timestamp_unit)};
+    if (table->key_format == WEIR_FORMAT_RAW) {
+        return weir_raw_decoder_create(keys);
+    }
+    return table->format == WEIR_FORMAT_DEBEZIUM_JSON
+               ? weir_debezium_key_decoder_create(keys, &options)
+               : weir_json_decoder_create(keys, &options);
 }
 
 // Where a column of the table stands in the schema that the source decodes.
@@ -61,7 +98,7 @@ static struct weir_decoder *create_decoder(const struct weir_node_builder *build
                                            const struct weir_plan_node *node)
 {
     const struct weir_table *table = node->table;
-    struct weir_decoder *values = create_format_decoder(table, table->format, &node->schema);
+    struct weir_decoder *values = create_value_decoder(builder, table, &node->schema);
     if (!table->is_keyed) {
         return values;
     }
@@ -79,7 +116,7 @@ static struct weir_decoder *create_decoder(const struct weir_node_builder *build
         .key_count = count,
         .key_columns = key_columns,
         .value_decoder = values,
-        .key_decoder = create_format_decoder(table, table->key_format, keys),
+        .key_decoder = create_key_decoder(table, keys),
     });
 }
 
@@ -90,6 +127,9 @@ static struct weir_encoder *create_value_encoder(const struct weir_plan_node *no
         return weir_json_encoder_create(&node->schema);
     case WEIR_FORMAT_RAW:
         return weir_raw_encoder_create(&node->schema, 0);
+    case WEIR_FORMAT_DEBEZIUM_JSON:
+    case WEIR_FORMAT_CSV:
+        break; // refused when the job was planned
     }
     WEIR_ASSERT(!"unreachable");
 }
@@ -106,6 +146,9 @@ static struct weir_encoder *create_key_encoder(const struct weir_plan_node *node
                                             table->key_columns);
     case WEIR_FORMAT_RAW:
         return weir_raw_encoder_create(&node->schema, table->key_columns[0]);
+    case WEIR_FORMAT_DEBEZIUM_JSON:
+    case WEIR_FORMAT_CSV:
+        break;
     }
     WEIR_ASSERT(!"unreachable");
 }

@@ -17,6 +17,13 @@ struct weir_bad_record {
     const char *message;               // in the arena; names the column where there is one
 };
 
+// What became of a record that gives no row and is not bad, in a keyed topic.
+enum weir_record_fate {
+    WEIR_RECORD_IS_ROW = 0, // or bad, or a null value
+    WEIR_RECORD_DELETES,    // its key is gone
+    WEIR_RECORD_SAYS_NOTHING,
+};
+
 // What a run of records has become. Everything is in the arena that decode was given, or points
 // into the records' values, which the caller keeps for as long as the columns are read.
 struct weir_decoded {
@@ -27,6 +34,7 @@ struct weir_decoded {
     const uint16_t *record_of_row;
     const uint8_t *change;     // enum weir_change per row; NULL: all inserts
     uint32_t null_value_count; // records whose value is null: no row, not bad either
+    const uint8_t *fates;      // enum weir_record_fate per record; NULL: null values delete
     uint32_t bad_count;
     const struct weir_bad_record *bad; // ascending by record_idx
 };

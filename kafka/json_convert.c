@@ -4,6 +4,7 @@
 // common (plain integers, plain strings) is done in place.
 #include "kafka/json_convert.h"
 
+#include "kafka/json_meaning.h"
 #include "kafka/json_string.h"
 #include "runtime/base/assert.h"
 #include "runtime/types/datetime.h"
@@ -322,6 +323,16 @@ bool weir_json_convert_value(struct weir_json_conversion *conversion,
                              uint32_t row)
 {
     bool is_plain_integer = slot->kind == WEIR_JSON_NUMBER && slot->is_plain;
+    if (__builtin_expect(conversion->meaning != NULL, 0)) {
+        struct weir_view text;
+        bool is_bad;
+        if (weir_json_meaning_text(conversion, *conversion->meaning, slot, &text, &is_bad)) {
+            return weir_text_parse(column, row, text, conversion->arena, &conversion->error);
+        }
+        if (is_bad) {
+            return false;
+        }
+    }
     switch (column->type.kind) {
     case WEIR_TYPE_BOOLEAN:
         return convert_boolean(conversion, slot, column, row);

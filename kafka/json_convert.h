@@ -17,9 +17,28 @@ struct weir_json_target {
     struct weir_json_target *fields;
 };
 
+// What the numbers and strings of a column stand for where they are no plain JSON (json_meaning.h).
+enum weir_json_meaning_kind {
+    WEIR_MEANING_PLAIN,
+    WEIR_MEANING_DAYS,             // since 1970
+    WEIR_MEANING_CLOCK,            // units of 10^-digits seconds since midnight
+    WEIR_MEANING_TIMESTAMP,        // the same since 1970
+    WEIR_MEANING_DURATION,         // the same
+    WEIR_MEANING_DECIMAL,          // base64 of the unscaled number; digits: the scale
+    WEIR_MEANING_VARIABLE_DECIMAL, // an object of scale and value
+    WEIR_MEANING_UNKNOWN_DECIMAL,  // perhaps base64, but no scale is known
+    WEIR_MEANING_BASE64,
+};
+
+struct weir_json_meaning {
+    enum weir_json_meaning_kind kind;
+    uint16_t digits;
+};
+
 struct weir_json_conversion {
     uint32_t timestamp_digits; // as in struct weir_json_decode_options
     const struct weir_json_slot *slots;
+    const struct weir_json_meaning *meaning; // of the column being filled; NULL: plain JSON
     struct weir_arena *arena;
     // Filled where a conversion fails.
     const struct weir_json_target *failed;

@@ -26,6 +26,7 @@ struct json_decoder {
     struct weir_arena *arena; // targets, shapes, slots
     struct weir_json_target *targets;
     struct weir_json_scanner scanner;
+    const struct weir_json_meaning *const *meanings; // by record, then column; NULL: plain JSON
 };
 
 // Slots are numbered as weir_json_shape_create does it: it is the shape that says.
@@ -76,8 +77,34 @@ static void report_bad(struct run *run, uint32_t record_idx, enum weir_row_error
     };
 }
 
+// The framing of a schema registry: a zero byte and a schema id in four bytes, the high one first.
+static const char *name_framing(struct weir_arena *arena, struct weir_view text)
+{
+    const uint8_t *bytes = (const uint8_t *)text.data;
+    uint32_t id = (uint32_t)bytes[1] << 24 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 8 |
+                  (uint32_t)bytes[4];
+    if (text.size_bytes > 5 && bytes[5] == '{') {
+        return weir_arena_printf(
+            arena,
+            "the value is framed for a schema registry (JSON Schema, id %u), which format = 'json' "
+            "does not read: let the producer write plain JSON, in Kafka Connect with "
+            "org.apache.kafka.connect.json.JsonConverter",
+            id);
+    }
+    return weir_arena_printf(
+        arena,
+        "the value is framed for a schema registry (Avro or Protobuf, schema id %u) and no JSON: "
+        "Avro is read with format = 'avro'; Protobuf is not supported, let the producer write JSON "
+        "or Avro",
+        id);
+}
+
 static void report_malformed(struct run *run, uint32_t record_idx, struct weir_view text)
 {
+    if (text.size_bytes >= 5 && text.data[0] == 0) {
+        report_bad(run, record_idx, WEIR_ROW_ERROR_DECODE, name_framing(run->arena, text));
+        return;
+    }
     const struct weir_json_scanner *scanner = &run->decoder->scanner;
     size_t place = (size_t)(scanner->error_place - text.data);
     const char *message =
@@ -107,10 +134,14 @@ static bool convert_record(struct run *run, uint32_t record_idx, uint32_t row)
     struct weir_json_conversion conversion;
     conversion.timestamp_digits = decoder->options.timestamp_digits;
     conversion.slots = decoder->scanner.slots;
+    conversion.meaning = NULL;
     conversion.arena = run->arena;
     conversion.failed = NULL;
     conversion.reason = WEIR_ROW_ERROR_DECODE;
     for (uint32_t i = 0; i < decoder->schema->column_count; i++) {
+        if (decoder->meanings != NULL) {
+            conversion.meaning = &decoder->meanings[record_idx][i];
+        }
         if (!weir_json_convert(&conversion, &decoder->targets[i], &columns[i], row)) {
             for (uint32_t j = 0; j <= i; j++) {
                 weir_json_clear(&decoder->targets[j], &columns[j], row);
@@ -221,4 +252,10 @@ struct weir_decoder *weir_json_decoder_create(const struct weir_schema *schema,
         create_targets(decoder->arena, NULL, schema->column_count, schema->columns, shape);
     weir_json_scanner_init(&decoder->scanner, shape, slot_count, decoder->arena);
     return &decoder->base;
+}
+
+void weir_json_decoder_set_meanings(struct weir_decoder *base,
+                                    const struct weir_json_meaning *const *by_record)
+{
+    ((struct json_decoder *)base)->meanings = by_record;
 }

@@ -20,4 +20,10 @@ struct weir_json_decode_options {
 struct weir_decoder *weir_json_decoder_create(const struct weir_schema *schema,
                                               const struct weir_json_decode_options *options);
 
+// What the values of the records of the next decode stand for, by record and then by column. Lives
+// until that is over. NULL: plain JSON, as at first.
+struct weir_json_meaning;
+void weir_json_decoder_set_meanings(struct weir_decoder *decoder,
+                                    const struct weir_json_meaning *const *by_record);
+
 #endif

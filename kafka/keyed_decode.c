@@ -30,6 +30,17 @@ struct run {
     struct weir_arena *arena;
 };
 
+static bool is_deleted(const struct run *run, const struct weir_record *records, uint32_t idx)
+{
+    return run->values.fates != NULL ? run->values.fates[idx] == WEIR_RECORD_DELETES
+                                     : records[idx].value.data == NULL;
+}
+
+static bool says_nothing(const struct run *run, uint32_t idx)
+{
+    return run->values.fates != NULL && run->values.fates[idx] == WEIR_RECORD_SAYS_NOTHING;
+}
+
 static void map_rows(const struct weir_decoded *decoded, uint32_t record_count, int32_t *rows)
 {
     for (uint32_t i = 0; i < record_count; i++) {
@@ -52,6 +63,9 @@ static void note_fault(struct run *run, uint32_t record_idx, enum weir_row_error
 static void note_key_faults(struct run *run, const struct weir_record *records)
 {
     for (uint32_t i = 0; i < run->record_count; i++) {
+        if (says_nothing(run, i)) {
+            continue;
+        }
         if (records[i].key.data == NULL) {
             note_fault(run, i, WEIR_ROW_ERROR_KEY, "the message key is null");
         } else if (records[i].key.size_bytes == 0) {
@@ -59,6 +73,9 @@ static void note_key_faults(struct run *run, const struct weir_record *records)
         }
     }
     for (uint32_t i = 0; i < run->keys.bad_count; i++) {
+        if (says_nothing(run, run->keys.bad[i].record_idx)) {
+            continue;
+        }
         note_fault(run, run->keys.bad[i].record_idx, WEIR_ROW_ERROR_KEY,
                    weir_arena_printf(run->arena, "message key: %s", run->keys.bad[i].message));
     }
@@ -80,8 +97,7 @@ static bool contradicts(struct keyed_decoder *decoder, const struct run *run, ui
     uint32_t key_row = (uint32_t)run->key_rows[record_idx];
     uint32_t value_row = (uint32_t)run->value_rows[record_idx];
     for (uint32_t k = 0; k < decoder->config.key_count; k++) {
-        const struct weir_column *in_value =
-            &run->values.columns[decoder->config.key_columns[k]];
+        const struct weir_column *in_value = &run->values.columns[decoder->config.key_columns[k]];
         if (!weir_column_is_valid(in_value, value_row)) {
             continue;
         }
@@ -101,7 +117,7 @@ static bool contradicts(struct keyed_decoder *decoder, const struct run *run, ui
 static void note_row_faults(struct keyed_decoder *decoder, struct run *run)
 {
     for (uint32_t i = 0; i < run->record_count; i++) {
-        if (run->faults[i] != NULL) {
+        if (run->faults[i] != NULL || says_nothing(run, i)) {
             continue;
         }
         WEIR_ASSERT(run->key_rows[i] != NO_ROW);
@@ -154,9 +170,9 @@ static void put_together(struct keyed_decoder *decoder, const struct run *run,
     uint16_t *record_of_row = weir_arena_alloc(run->arena, run->record_count * sizeof(uint16_t));
     uint8_t *change = weir_arena_alloc(run->arena, run->record_count);
     for (uint32_t i = 0; i < run->record_count; i++) {
-        if (run->faults[i] == NULL) {
+        if (run->faults[i] == NULL && !says_nothing(run, i)) {
             change[out->row_count] =
-                records[i].value.data == NULL ? WEIR_CHANGE_DELETE : WEIR_CHANGE_INSERT;
+                is_deleted(run, records, i) ? WEIR_CHANGE_DELETE : WEIR_CHANGE_INSERT;
             record_of_row[out->row_count++] = (uint16_t)i;
         }
     }

@@ -15,22 +15,23 @@ struct raw_decoder {
 };
 
 // False: the value cannot be one of the column; *error and *reason say why.
-static bool take_value(const struct weir_type *type, struct weir_view value, struct weir_view *out,
-                       enum weir_row_error_reason *reason, struct weir_value_error *error)
+static bool take_value(struct weir_column *column, uint32_t row, struct weir_view value,
+                       struct weir_arena *arena, enum weir_row_error_reason *reason,
+                       struct weir_value_error *error)
 {
-    *out = value;
+    const struct weir_type *type = &column->type;
     *reason = WEIR_ROW_ERROR_DECODE;
     if (type->kind == WEIR_TYPE_BYTEA) {
+        column->view[row] = value;
         return true;
     }
     if (!weir_text_validate(value, error)) {
         return false;
     }
-    if (type->kind == WEIR_TYPE_TEXT || type->modifier < 0) {
-        return true;
+    if ((type->kind == WEIR_TYPE_VARCHAR || type->kind == WEIR_TYPE_CHAR) && type->modifier >= 0) {
+        *reason = WEIR_ROW_ERROR_CONSTRAINT;
     }
-    *reason = WEIR_ROW_ERROR_CONSTRAINT;
-    return weir_varchar_fit(value, type->modifier, out, error);
+    return weir_text_parse(column, row, value, arena, error);
 }
 
 static void decode(struct weir_decoder *base, const struct weir_record *records,
@@ -42,7 +43,10 @@ static void decode(struct weir_decoder *base, const struct weir_record *records,
     uint32_t column_count = schema->column_count;
     decoded->columns = weir_arena_alloc_zero(arena, column_count * sizeof *decoded->columns);
     if (column_count != 0) {
-        weir_column_init(decoded->columns, &schema->columns[0].type, record_count, false, arena);
+        // A message value is never NULL; fields of a composite may be.
+        bool with_validity = schema->columns[0].type.kind == WEIR_TYPE_COMPOSITE;
+        weir_column_init(decoded->columns, &schema->columns[0].type, record_count, with_validity,
+                         arena);
     }
     struct weir_bad_record *bad = weir_arena_alloc(arena, record_count * sizeof *bad);
     uint16_t *record_of_row = weir_arena_alloc(arena, record_count * sizeof *record_of_row);
@@ -56,8 +60,7 @@ static void decode(struct weir_decoder *base, const struct weir_record *records,
         enum weir_row_error_reason reason;
         struct weir_value_error error;
         if (column_count != 0 &&
-            !take_value(&schema->columns[0].type, value, &decoded->columns[0].view[row_count],
-                        &reason, &error)) {
+            !take_value(&decoded->columns[0], row_count, value, arena, &reason, &error)) {
             bad[decoded->bad_count++] = (struct weir_bad_record){
                 .record_idx = i,
                 .reason = reason,
@@ -82,10 +85,6 @@ struct weir_decoder *weir_raw_decoder_create(const struct weir_schema *schema)
 {
     static const struct weir_decoder_ops ops = {.decode = decode, .destroy = destroy_decoder};
     WEIR_ASSERT(schema->column_count <= 1);
-    if (schema->column_count == 1) {
-        enum weir_type_kind kind = schema->columns[0].type.kind;
-        WEIR_ASSERT(kind == WEIR_TYPE_TEXT || kind == WEIR_TYPE_VARCHAR || kind == WEIR_TYPE_BYTEA);
-    }
     struct raw_decoder *decoder = weir_alloc_zero(sizeof *decoder);
     decoder->base.ops = &ops;
     decoder->schema = schema;

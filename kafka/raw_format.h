@@ -8,7 +8,8 @@
 
 #include "kafka/format.h"
 
-// schema: no column (records are only counted) or one of type text, varchar or bytea. Never NULL.
+// schema: no column (records are only counted) or one: of any type for keys, whose text goes
+// through the type's input function. Never NULL.
 struct weir_decoder *weir_raw_decoder_create(const struct weir_schema *schema);
 
 // Column column_idx of the schema, which lives as long as the encoder. Never NULL.

@@ -24,6 +24,8 @@ static const char *const aggregate_words[] = {
 static const char *const format_words[] = {
     [WEIR_FORMAT_JSON] = "json",
     [WEIR_FORMAT_RAW] = "raw",
+    [WEIR_FORMAT_DEBEZIUM_JSON] = "debezium_json",
+    [WEIR_FORMAT_CSV] = "csv",
 };
 
 // --- parts -----------------------------------------------------------------------------------

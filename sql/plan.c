@@ -83,6 +83,23 @@ static void check_keyed_topics(struct weir_planner *planner)
     planner->faults.statement_number = 0;
 }
 
+static void check_written_formats(struct weir_planner *planner)
+{
+    for (uint32_t i = 0; i < planner->table_count; i++) {
+        const struct weir_catalog_table *table = planner->tables[i];
+        enum weir_format format = table->table.format;
+        if (table->written_offset >= 0 &&
+            (format == WEIR_FORMAT_DEBEZIUM_JSON || format == WEIR_FORMAT_CSV)) {
+            planner->faults.statement_number = table->written_statement_number;
+            weir_fault_add(&planner->faults, table->written_offset,
+                           "write format = 'json'; with a PRIMARY KEY it gives upserts",
+                           "table \"%s\": format %s is for reading only", table->table.name,
+                           format == WEIR_FORMAT_CSV ? "csv" : "debezium_json");
+        }
+    }
+    planner->faults.statement_number = 0;
+}
+
 static void check_inserts(struct weir_planner *planner, const struct weir_ast *ast)
 {
     if (planner->insert_count != 0 || planner->faults.count != 0) {
@@ -108,6 +125,7 @@ static void bind_statements(struct weir_planner *planner, const struct weir_ast 
     weir_sql_finish_sinks(planner);
     check_topics(planner);
     check_keyed_topics(planner);
+    check_written_formats(planner);
     check_inserts(planner, ast);
 }
 

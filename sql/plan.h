@@ -15,6 +15,8 @@
 enum weir_format {
     WEIR_FORMAT_JSON,
     WEIR_FORMAT_RAW, // one column, text or bytea
+    WEIR_FORMAT_DEBEZIUM_JSON, // sources with a PRIMARY KEY
+    WEIR_FORMAT_CSV,           // sources
 };
 
 enum weir_on_error {

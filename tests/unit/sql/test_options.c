@@ -36,11 +36,19 @@ static void test_options_refuses(void **state)
            "letters, digits, \".\", \"_\", \"-\", at most 249 of them"}}},
         {"create table x (a int) with (format = 'avro', key_format = 'debezium_json')",
          {{1, 39, "not supported yet: format = 'avro'", NULL},
-          {1, 60, "not supported yet: key_format = 'debezium_json'", NULL}}},
+          {1, 60, "option key_format: \"debezium_json\" is not one of its values",
+           "allowed: json, raw"}}},
         {"create table x (a int) with (format = 'JSON')",
-         {{1, 39, "option format: \"JSON\" is not one of its values", "allowed: json, raw"}}},
-        {"create table x (a int) with (format = 'csv')",
-         {{1, 39, "option format: \"csv\" is not one of its values", "allowed: json, raw"}}},
+         {{1, 39, "option format: \"JSON\" is not one of its values",
+           "allowed: json, raw, debezium_json, csv"}}},
+        {"create table x (a int) with (format = 'debezium_json')",
+         {{1, 39, "option format: change events need a PRIMARY KEY",
+           "the key of the change events: PRIMARY KEY (id)"}}},
+        {"create table x (id int, name text) with (format = 'csv'); insert into x select id, name "
+         "from "
+         "t",
+         {{1, 71, "table \"x\": format csv is for reading only",
+           "write format = 'json'; with a PRIMARY KEY it gives upserts"}}},
         {"create table x (a int) with (late_topic = 'x', schema_registry = 'http://r', "
          "schema_registry_username = 'u', schema_registry_password = 'p', subject = 's', "
          "auto_register = true, repartition = 'accept')",
