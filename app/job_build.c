@@ -271,6 +271,36 @@ static void add_nodes(const struct builder *builder, const struct stage *stage, 
     }
 }
 
+// The late topic of the table whose windows the node works on; NULL: none.
+static const char *late_topic_of(const struct weir_plan_node *node)
+{
+    const char *topic = node->kind == WEIR_PLAN_TUMBLE ? node->table->late_topic : NULL;
+    for (uint32_t i = 0; topic == NULL && i < node->input_count; i++) {
+        topic = late_topic_of(node->inputs[i]);
+    }
+    return topic;
+}
+
+// Where the stage's late rows go; NULL: they are counted only. Behind an exchange only windows have
+// late rows: those whose result was out when they came. Of tables with different late topics it is
+// the first one's, since such a row does not know its table.
+static const char *late_topic_of_stage(const struct builder *builder, const struct stage *stage)
+{
+    if (stage->head->kind == WEIR_PLAN_SOURCE) {
+        return stage->head->table->late_topic;
+    }
+    const struct weir_plan *plan = builder->plan;
+    const char *topic = NULL;
+    for (uint32_t i = 0; topic == NULL && i < plan->node_count; i++) {
+        const struct weir_plan_node *node = plan->nodes[i];
+        if (stage->is_member[i] && node->kind == WEIR_PLAN_AGGREGATE &&
+            node->window_end_column >= 0) {
+            topic = late_topic_of(node);
+        }
+    }
+    return topic;
+}
+
 static enum weir_status build_task(struct builder *builder, struct stage *stage, uint32_t task_idx,
                                    struct weir_error *error)
 {
@@ -278,9 +308,10 @@ static enum weir_status build_task(struct builder *builder, struct stage *stage,
     struct weir_node_place place = {.mailbox = stage->mailboxes[task_idx]};
     bool is_keyed = stage->head->kind == WEIR_PLAN_EXCHANGE;
     *task = (struct weir_job_task){.table = is_keyed ? NULL : stage->head->table};
-    task->policy = weir_node_create_policy(&builder->nodes, task->table, place.mailbox);
+    task->policy = weir_node_create_policy(&builder->nodes, task->table,
+                                           late_topic_of_stage(builder, stage), place.mailbox);
     if (is_keyed) {
-        task->changes_policy = weir_node_create_policy(&builder->nodes, NULL, place.mailbox);
+        task->changes_policy = weir_node_create_policy(&builder->nodes, NULL, NULL, place.mailbox);
         task->changes_policy->op.is_behind_changes = true;
     }
     enum weir_status status;

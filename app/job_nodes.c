@@ -173,24 +173,16 @@ static struct weir_writer *create_writer(const struct weir_node_builder *builder
     });
 }
 
-static struct weir_writer *create_late_writer(const struct weir_node_builder *builder,
-                                              const struct weir_table *table,
-                                              struct weir_mailbox *mailbox)
-{
-    return table != NULL && table->late_topic != NULL
-               ? create_writer(builder, table->late_topic, mailbox)
-               : NULL;
-}
-
 struct weir_row_policy *weir_node_create_policy(const struct weir_node_builder *builder,
                                                 const struct weir_table *table,
+                                                const char *late_topic,
                                                 struct weir_mailbox *mailbox)
 {
     const struct weir_config *config = builder->context->config;
     struct weir_row_policy_config policy = {
         .table = table != NULL ? table->name : "(several)",
         .job_id = config->job_id,
-        .late_writer = create_late_writer(builder, table, mailbox),
+        .late_writer = late_topic != NULL ? create_writer(builder, late_topic, mailbox) : NULL,
     };
     switch (table != NULL ? weir_table_on_error(table, config) : config->on_bad_record) {
     case WEIR_ON_ERROR_DEFAULT:

@@ -32,8 +32,10 @@ struct weir_operator *weir_node_create(const struct weir_node_builder *builder,
                                        const struct weir_node_place *place);
 
 // table: the one whose records the task reads; NULL: a keyed task, whose rows descend from many.
+// late_topic: where late rows go; NULL: nowhere, they are counted.
 struct weir_row_policy *weir_node_create_policy(const struct weir_node_builder *builder,
                                                 const struct weir_table *table,
+                                                const char *late_topic,
                                                 struct weir_mailbox *mailbox);
 
 // Reads the partitions of place.
