@@ -7,10 +7,16 @@
 // 3. A partition is idle only at its end (the source says so) and after idle_timeout without rows.
 #include "operators/watermark.h"
 
+#include "runtime/base/log.h"
 #include "runtime/base/metrics.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+// A record that moves its partition's time by so much more than the delay is told of: perhaps a
+// clock is wrong, and all rows of the time between are late from then on.
+static const int64_t JUMP_US = INT64_C(3600) * 1000000;
 
 struct partition {
     int32_t number;
@@ -25,6 +31,7 @@ struct watermark {
     struct weir_watermark_config config;
     struct partition *partitions;
     struct weir_time time; // as last passed on
+    uint64_t jump_count;
 };
 
 static struct partition *find(struct watermark *watermark, int32_t number)
@@ -96,6 +103,39 @@ static enum weir_status report_ahead(struct watermark *watermark, const struct w
                                  error);
 }
 
+// Says so of the first such record, and then of one a power of two.
+static void tell_jump(struct watermark *watermark, const struct weir_record *record,
+                      uint64_t ahead_us)
+{
+    uint64_t count = ++watermark->jump_count;
+    if ((count & (count - 1)) != 0) {
+        return;
+    }
+    uint64_t minutes = ahead_us / 60000000;
+    weir_log(WEIR_LOG_WARN,
+             "table %s: topic %s partition %" PRId32 " offset %" PRId64 ": event time is %" PRIu64
+             " h %" PRIu64 " min ahead of all before it in the partition: rows of the time between "
+             "are late from now on; event_time_max_ahead sets such a record aside (%" PRIu64
+             " like this so far)",
+             watermark->config.table, record->topic, record->partition, record->offset,
+             minutes / 60, minutes % 60, count);
+}
+
+// Time never goes back.
+static void advance(struct watermark *watermark, struct partition *partition,
+                    const struct weir_record *record, int64_t event_time_us)
+{
+    if (event_time_us <= partition->event_time_us) {
+        return;
+    }
+    uint64_t ahead_us = (uint64_t)event_time_us - (uint64_t)partition->event_time_us;
+    if (ahead_us > (uint64_t)watermark->config.delay_us + (uint64_t)JUMP_US &&
+        partition->event_time_us != INT64_MIN) {
+        tell_jump(watermark, record, ahead_us);
+    }
+    partition->event_time_us = event_time_us;
+}
+
 static enum weir_status process(struct weir_operator *op, struct weir_batch *batch,
                                 struct weir_error *error)
 {
@@ -121,8 +161,7 @@ static enum weir_status process(struct weir_operator *op, struct weir_batch *bat
             partition->is_idle = false;
         }
         before_us[row] = partition->event_time_us;
-        partition->event_time_us =
-            event_time_us > partition->event_time_us ? event_time_us : partition->event_time_us;
+        advance(watermark, partition, record, event_time_us);
         selected[selected_count++] = (uint16_t)row;
     }
     struct weir_batch timed = *batch;
