@@ -222,8 +222,17 @@ static void test_stop_waits_for_a_broker_that_comes_back_in_time(void **state)
     struct weir_test_process *process = start_uncommitted(job);
     weir_test_node_kill(cluster, 0);
     weir_test_process_signal(process, SIGTERM);
+    int64_t killed_ms = weir_test_now_ms();
     weir_test_node_start(cluster, 0);
-    job_expect_end(process, 0, STOP_MS_MAX, final_made);
+    // On a machine too busy to start a broker it was not in time; nothing may be lost even so.
+    bool is_in_time = weir_test_now_ms() - killed_ms < STOP_MS_MAX / 3;
+    struct weir_test_exit how;
+    assert_true(weir_test_process_wait(process, STOP_MS_MAX, &how));
+    if (is_in_time || how.code == 0) {
+        job_expect_end(process, 0, STOP_MS_MAX, final_made);
+    } else {
+        job_expect_end(process, 1, STOP_MS_MAX, final_missed);
+    }
     weir_test_process_destroy(process);
     finish_and_check(job);
 }
