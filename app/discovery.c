@@ -20,7 +20,7 @@ struct weir_discovery {
     uint32_t *gone_counts;     // by topic
     bool has_asked_rebuild;
     bool has_failed;
-    bool has_answer; // in this round of questions
+    bool has_answer;        // in this round of questions
     struct weir_error last; // of the questions without answer
     uint32_t question_count;
     atomic_bool is_stopped;
@@ -184,6 +184,7 @@ static void *run(void *argument)
             weir_watch_note_round(discovery->config.watch, discovery->has_answer,
                                   discovery->last.text);
         }
+        weir_progress_note(discovery->config.progress);
     }
     return NULL;
 }

@@ -6,7 +6,7 @@
 #ifndef WEIR_APP_DISCOVERY_H
 #define WEIR_APP_DISCOVERY_H
 
-#include "app/watch.h"
+#include "app/progress.h"
 #include "runtime/store.h"
 
 struct weir_discovery;
@@ -17,7 +17,8 @@ struct weir_discovery_config {
     struct weir_attempt attempt; // of this owner
     const struct weir_topics *topics;
     const struct weir_job_tasks *tasks;
-    struct weir_watch *watch; // told what brokers answer
+    struct weir_watch *watch;       // told what brokers answer
+    struct weir_progress *progress; // looked at after each round of questions
     struct weir_mailbox *coordinator;
 };
 

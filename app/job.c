@@ -32,6 +32,7 @@ struct weir_job {
     struct weir_coordinator *coordinator;
     struct weir_discovery *discovery;
     struct weir_watch *watch;
+    struct weir_progress *progress;
     struct weir_job_figures *figures;
 };
 
@@ -72,6 +73,7 @@ static enum weir_status create_parts(struct weir_job *job, struct weir_error *er
         .observer = job->context->board != NULL ? &job->context->board->observer : NULL,
     });
     job->watch = weir_watch_create(&job->tasks, job->context->clock, config->checkpoint_timeout_ms);
+    job->progress = weir_progress_create(&job->tasks, job->watch, job->context->clock);
     job->figures = weir_job_figures_create(&job->tasks, job->watch);
     return WEIR_OK;
 }
@@ -98,14 +100,15 @@ void weir_job_run(struct weir_job *job, struct weir_outcome *outcome)
     for (uint32_t i = 0; i < job->tasks.count; i++) {
         weir_task_start(job->tasks.tasks[i].task);
     }
-    job->discovery = weir_discovery_start(
-        &(struct weir_discovery_config){.kafka = job->context->kafka,
-                                        .store = job->context->store,
-                                        .attempt = job->recovered.attempt,
-                                        .topics = &job->recovered.topics,
-                                        .tasks = &job->tasks,
-                                        .watch = job->watch,
-                                        .coordinator = job->mailbox});
+    job->discovery =
+        weir_discovery_start(&(struct weir_discovery_config){.kafka = job->context->kafka,
+                                                             .store = job->context->store,
+                                                             .attempt = job->recovered.attempt,
+                                                             .topics = &job->recovered.topics,
+                                                             .tasks = &job->tasks,
+                                                             .watch = job->watch,
+                                                             .progress = job->progress,
+                                                             .coordinator = job->mailbox});
     weir_log(WEIR_LOG_INFO, "job %s is running: %u tasks, checkpoint every %" PRId64 " ms",
              job->context->config->job_id, job->tasks.count,
              job->context->config->checkpoint_interval_ms);
@@ -187,6 +190,7 @@ void weir_job_destroy(struct weir_job *job)
         weir_janitor_destroy(job->recovered.committer.janitor);
     }
     weir_job_figures_destroy(job->figures);
+    weir_progress_destroy(job->progress);
     weir_watch_destroy(job->watch);
     weir_committer_stop(job->committer);
     weir_handles_close(job->recovered.handles);
