@@ -8,14 +8,30 @@
 #include <string.h>
 
 static const struct weir_command *const commands[] = {
-    &weir_run_command,         &weir_check_command,   &weir_explain_command, &weir_config_command,
-    &weir_checkpoints_command, &weir_offsets_command, &weir_version_command,
+    &weir_run_command,        &weir_check_command,       &weir_explain_command,
+    &weir_config_command,     &weir_checkpoints_command, &weir_offsets_command,
+    &weir_completion_command, &weir_manual_command,      &weir_version_command,
 };
 
 enum {
     COMMAND_COUNT = sizeof commands / sizeof commands[0],
     ARGUMENTS_MAX = 16,
 };
+
+const char weir_cli_description[] =
+    "Runs a streaming SQL job from Kafka to Kafka, exactly once. The job and its\n"
+    "configuration come from environment variables (WEIR_SQL, WEIR_JOB_ID,\n"
+    "WEIR_KAFKA_BOOTSTRAP_SERVERS, …): `weir config` prints all of them.\n";
+
+const char weir_cli_exit_codes[] =
+    "0 ended as asked; 1 the job failed while running, or brokers could\n"
+    "not be reached; 2 something to change was found before the first record; 3\n"
+    "another instance with this identity took over.\n";
+
+const struct weir_command *weir_command_at(uint32_t idx)
+{
+    return idx < COMMAND_COUNT ? commands[idx] : NULL;
+}
 
 static bool is_help(const char *argument)
 {
@@ -24,23 +40,17 @@ static bool is_help(const char *argument)
 
 static void print_overview(FILE *out)
 {
-    fprintf(out, "Usage: weir [COMMAND] [OPTIONS]\n"
-                 "\n"
-                 "Runs a streaming SQL job from Kafka to Kafka, exactly once. The job and its\n"
-                 "configuration come from environment variables (WEIR_SQL, WEIR_JOB_ID,\n"
-                 "WEIR_KAFKA_BOOTSTRAP_SERVERS, …): `weir config` prints all of them.\n"
-                 "\n"
-                 "Commands:\n");
+    fprintf(out, "Usage: weir [COMMAND] [OPTIONS]\n\n%s\nCommands:\n", weir_cli_description);
     for (int i = 0; i < COMMAND_COUNT; i++) {
         fprintf(out, "  %-12s %s\n", commands[i]->name, commands[i]->summary);
     }
-    fprintf(out, "\n"
-                 "`weir COMMAND --help` tells more about one. Results go to standard output,\n"
-                 "messages to standard error.\n"
-                 "\n"
-                 "Exit codes: 0 ended as asked; 1 the job failed while running, or brokers could\n"
-                 "not be reached; 2 something to change was found before the first record; 3\n"
-                 "another instance with this identity took over.\n");
+    fprintf(out,
+            "\n"
+            "`weir COMMAND --help` tells more about one. Results go to standard output,\n"
+            "messages to standard error.\n"
+            "\n"
+            "Exit codes: %s",
+            weir_cli_exit_codes);
 }
 
 static void print_help(const struct weir_command *command, FILE *out)

@@ -40,6 +40,15 @@ extern const struct weir_command weir_explain_command;
 extern const struct weir_command weir_config_command;
 extern const struct weir_command weir_checkpoints_command;
 extern const struct weir_command weir_offsets_command;
+extern const struct weir_command weir_completion_command;
+extern const struct weir_command weir_manual_command;
 extern const struct weir_command weir_version_command;
+
+// The commands in the order in which they are listed; NULL: idx is beyond the last one.
+const struct weir_command *weir_command_at(uint32_t idx);
+
+// What the program is and what its exit codes mean, for the overview and the manual page.
+extern const char weir_cli_description[];
+extern const char weir_cli_exit_codes[];
 
 #endif
