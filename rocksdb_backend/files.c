@@ -85,8 +85,11 @@ bool weir_state_name_is_table(const char *name)
 enum weir_status weir_file_error(struct weir_error *error, enum weir_error_action action,
                                  const char *what, const char *folder, const char *name)
 {
-    return weir_error_set(error, WEIR_DOMAIN_STORE, action, "state: cannot %s %s%s%s: %s", what,
-                          folder, *name != '\0' ? "/" : "", name, strerror(errno));
+    // A full disk is no fault of what is on it: it may have room at the next try.
+    bool is_full = errno == ENOSPC || errno == EDQUOT;
+    return weir_error_set(error, WEIR_DOMAIN_STORE, is_full ? WEIR_ACTION_RECOVER : action,
+                          "state: cannot %s %s%s%s: %s", what, folder, *name != '\0' ? "/" : "",
+                          name, strerror(errno));
 }
 
 static void join(char *path, const char *folder, const char *name)

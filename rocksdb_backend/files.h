@@ -26,7 +26,8 @@ const char *weir_state_name_local(const char *name);
 bool weir_state_name_is_ours(const char *name);  // one of the two, or what a crash cut short
 bool weir_state_name_is_table(const char *name); // an SST: never changed once it is there
 
-// errno is set. `path` and `name` are joined with '/'.
+// errno is set; a full disk is tried again, whatever the action. `folder` and `name` are joined
+// with '/'.
 enum weir_status weir_file_error(struct weir_error *error, enum weir_error_action action,
                                  const char *what, const char *folder, const char *name);
 

@@ -10,6 +10,7 @@
 
 #include "runtime/base/assert.h"
 
+#include <errno.h>
 #include <rocksdb/c.h>
 #include <stdio.h>
 
@@ -85,7 +86,11 @@ void weir_live_key_make(struct weir_buffer *out, uint16_t key_group, uint64_t st
 static enum weir_status translate(struct weir_error *error, enum weir_error_action action,
                                   const char *what, char *message)
 {
-    weir_error_set(error, WEIR_DOMAIN_STORE, action, "state: RocksDB cannot %s: %s", what, message);
+    // RocksDB tells of the system's errors in words only.
+    bool is_full =
+        strstr(message, strerror(ENOSPC)) != NULL || strstr(message, strerror(EDQUOT)) != NULL;
+    weir_error_set(error, WEIR_DOMAIN_STORE, is_full ? WEIR_ACTION_RECOVER : action,
+                   "state: RocksDB cannot %s: %s", what, message);
     rocksdb_free(message);
     return WEIR_ERROR;
 }

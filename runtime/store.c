@@ -28,8 +28,10 @@ struct weir_store {
 static enum weir_status io_error(struct weir_error *error, enum weir_error_action action,
                                  const char *what, const char *path)
 {
-    return weir_error_set(error, WEIR_DOMAIN_STORE, action, "checkpoint store: cannot %s %s: %s",
-                          what, path, strerror(errno));
+    // A full disk may have room at the next try.
+    bool is_full = errno == ENOSPC || errno == EDQUOT;
+    return weir_error_set(error, WEIR_DOMAIN_STORE, is_full ? WEIR_ACTION_RECOVER : action,
+                          "checkpoint store: cannot %s %s: %s", what, path, strerror(errno));
 }
 
 static enum weir_status make_folders(const char *path, struct weir_error *error)

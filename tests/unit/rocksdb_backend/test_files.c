@@ -4,6 +4,8 @@
 
 #include "tests/unit/cmocka_all.h"
 
+#include <errno.h>
+
 static void test_files_names(void **state)
 {
     (void)state;
@@ -58,11 +60,25 @@ static void test_files_names_of_odd_stages(void **state)
     }
 }
 
+static void test_files_of_a_full_disk_are_tried_again(void **state)
+{
+    (void)state;
+    struct weir_error error;
+    errno = EACCES;
+    weir_file_error(&error, WEIR_ACTION_REFUSE, "link", "/folder", "name");
+    assert_int_equal(error.action, WEIR_ACTION_REFUSE);
+    errno = ENOSPC;
+    weir_file_error(&error, WEIR_ACTION_REFUSE, "link", "/folder", "name");
+    assert_int_equal(error.action, WEIR_ACTION_RECOVER);
+    assert_string_equal(error.text, "state: cannot link /folder/name: No space left on device");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_files_names),
         cmocka_unit_test(test_files_names_of_odd_stages),
+        cmocka_unit_test(test_files_of_a_full_disk_are_tried_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
