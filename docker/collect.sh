@@ -5,7 +5,8 @@
 # library that it loads (as ldd says) at the place where it is loaded from, and the few files that
 # libraries open by themselves. Libraries that are only opened on demand are left out: Kerberos (GSSAPI)
 # and OpenSSL's legacy algorithms. ARCHIVEs are static libraries inside the program: the image needs
-# their copyrights.
+# their copyrights. Which packages all this comes from is told three times: to scanners that look for
+# Debian's (status.d), to those that take SPDX (sbom.spdx.json), and to people (copyrights).
 set -eu
 program=$1
 root=$2
@@ -67,4 +68,41 @@ while read -r package; do
     file=$(copyright_of "$package")
     cp "$file" "$root/usr/share/doc/$package/"
 done </tmp/packages
+
+version=$("$program" version | sed -n 's/^weir //p')
+license='"licenseConcluded": "NOASSERTION", "copyrightText": "NOASSERTION"'
+spdx_id() { # PACKAGE
+    echo "$1" | tr + .
+}
+unknown="\"downloadLocation\": \"NOASSERTION\", \"filesAnalyzed\": false, $license"
+{
+    cat <<E
+{"spdxVersion": "SPDX-2.3", "dataLicense": "CC0-1.0", "SPDXID": "SPDXRef-DOCUMENT",
+"name": "weir-$version",
+"documentNamespace": "https://spdx.org/spdxdocs/weir-$version-$(sha256sum </tmp/packages | cut -c 1-32)",
+"creationInfo": {"created": "$(date -u +%Y-%m-%dT%H:%M:%SZ)", "creators": ["Tool: weir-collect"]},
+"packages": [
+{"name": "weir", "SPDXID": "SPDXRef-weir", "versionInfo": "$version",
+"licenseDeclared": "Apache-2.0", $unknown}
+E
+    while read -r package; do
+        # shellcheck disable=SC2016 # dpkg's own variables
+        purl=$(dpkg-query -W -f '${Package}@${Version}?arch=${Architecture}' "$package" |
+            sed 's/+/%2B/g; s/:/%3A/g; s/~/%7E/g')
+        # shellcheck disable=SC2016
+        dpkg-query -W -f ',{"name": "${Package}", "versionInfo": "${Version}",' "$package"
+        cat <<E
+"SPDXID": "SPDXRef-deb-$(spdx_id "$package")", "supplier": "Organization: Debian",
+"externalRefs": [{"referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl",
+"referenceLocator": "pkg:deb/debian/$purl"}], $unknown}
+E
+    done </tmp/packages
+    echo '], "relationships": [{"spdxElementId": "SPDXRef-DOCUMENT", "relationshipType": "DESCRIBES",'
+    echo '"relatedSpdxElement": "SPDXRef-weir"}'
+    while read -r package; do
+        echo ', {"spdxElementId": "SPDXRef-weir", "relationshipType": "CONTAINS",'
+        echo "\"relatedSpdxElement\": \"SPDXRef-deb-$(spdx_id "$package")\"}"
+    done </tmp/packages
+    echo ']}'
+} >"$root/usr/share/doc/weir/sbom.spdx.json"
 du -ah "$root" | sort -rh | head -n 20
