@@ -5,8 +5,8 @@
 # takes no time) where everything is there already. Needs root, or sudo without a password.
 #
 #   tools/install-deps.sh             build, unit tests, tests and demo with a real broker
-#   tools/install-deps.sh --test      also the second compiler, formatter, shell linter and PostgreSQL
-#                                     (the oracle of the SQL tests)
+#   tools/install-deps.sh --test      also the second compiler, formatter, shell linter, PostgreSQL (the
+#                                     oracle of the SQL tests), and what knows the objects of Kubernetes
 #   tools/install-deps.sh --docker    also a container engine
 set -euo pipefail
 
@@ -20,7 +20,7 @@ packages=(gcc g++ cmake ninja-build pkg-config git ca-certificates
     zlib1g-dev libmicrohttpd-dev libutf8proc-dev libjansson-dev maven python3 python3-venv python3-pip)
 for argument in "$@"; do
     case $argument in
-    --test) packages+=(clang clang-format clang-tidy shellcheck postgresql) ;;
+    --test) packages+=(clang clang-format clang-tidy shellcheck postgresql python3-yaml python3-kubernetes) ;;
     --docker) packages+=(docker.io debootstrap) ;;
     *) die "unknown option $argument; known: --test --docker" ;;
     esac
