@@ -26,7 +26,7 @@ weir() { # OPTIONS-OF-DOCKER… -- ARGUMENTS-OF-WEIR…
         shift
     done
     shift
-    docker run --label $project --network ${project}_default --read-only --cap-drop ALL \
+    docker run --label $label --network ${project}_default --read-only --cap-drop ALL \
         --security-opt no-new-privileges:true "${options[@]}" "$WEIR_IMAGE" "$@"
 }
 
@@ -48,11 +48,11 @@ has_logged() { # CONTAINER PATTERN
 }
 
 produce() { # FROM TO
-    "$here/rows.sh" input "$1" "$2" | docker exec -i $project-client-1 produce.sh kafka:9092 orders
+    "$here/rows.sh" input "$1" "$2" | docker exec -i "$project-client-1" produce.sh "$brokers" orders
 }
 
 consume() { # TOPIC
-    docker exec -i $project-client-1 consume.sh kafka:9092 "$1"
+    docker exec -i "$project-client-1" consume.sh "$brokers" "$1"
 }
 
 # How many rows of the topic are committed.
@@ -79,7 +79,7 @@ image_is_small() {
 
 image_holds_no_shell_and_no_root() {
     local files
-    docker create --name $project-files --label $project "$WEIR_IMAGE"
+    docker create --name $project-files --label $label "$WEIR_IMAGE"
     files=$(docker export $project-files | tar -t)
     docker rm -v $project-files
     if grep -E '(^|/)(sh|bash|dash|busybox|perl|apt|dpkg)$' <<<"$files"; then
@@ -92,11 +92,20 @@ image_holds_no_shell_and_no_root() {
         '1 SIGTERM' ]
 }
 
+# The list for scanners: SPDX, with a package and its version for each that files were taken from.
+image_lists_its_packages() {
+    docker create --name $project-files --label $label "$WEIR_IMAGE"
+    docker cp $project-files:/usr/share/doc/weir/sbom.spdx.json "$work/sbom.json"
+    docker cp $project-files:/var/lib/dpkg/status.d "$work/status.d"
+    docker rm -v $project-files
+    python3 -B "$here/sbom_check.py" "$work/sbom.json" "$work/status.d"
+}
+
 image_is_labelled_with_the_version() {
-    local label
-    label=$(docker image inspect -f '{{index .Config.Labels "org.opencontainers.image.version"}}' \
+    local told
+    told=$(docker image inspect -f '{{index .Config.Labels "org.opencontainers.image.version"}}' \
         "$WEIR_IMAGE")
-    docker run --rm "$WEIR_IMAGE" version | tee /dev/stderr | grep -qx "weir $label"
+    docker run --rm "$WEIR_IMAGE" version | tee /dev/stderr | grep -qx "weir $told"
 }
 
 wrong_configuration_ends_with_2_and_names_every_fault() {
@@ -145,14 +154,14 @@ compose_file_starts() {
 
 # How many orders there are so far.
 orders() {
-    cat "$work/orders" 2>/dev/null || echo 0
+    cat "$work/orders-of-$project" 2>/dev/null || echo 0
 }
 
 feed() { # COUNT
     local from
     from=$(orders)
     produce "$from" $((from + $1))
-    echo $((from + $1)) >"$work/orders"
+    echo $((from + $1)) >"$work/orders-of-$project"
 }
 
 # Records keep coming while weir dies three times; where it stood when it died is left to chance.
@@ -180,21 +189,21 @@ kills_in_the_middle_lose_and_double_nothing() {
 }
 
 # The latest row of each customer, as a reader of the changes has it.
-totals() {
-    consume customer_totals | cut -f 2 |
+totals() { # TOPIC
+    consume "$1" | cut -f 2 |
         awk -F '"' '{latest[$4] = $0} END {for (customer in latest) print latest[customer]}' |
         LC_ALL=C sort >"$work/customer_totals"
 }
 
-has_totals() {
-    totals
+has_totals() { # TOPIC
+    totals "$1"
     "$here/rows.sh" customer_totals "$(orders)" | LC_ALL=C sort | diff - "$work/customer_totals" |
         head -n 4
 }
 
 outputs_are_right() {
     local topic
-    await has_totals
+    await has_totals customer_totals
     for topic in item_prices large_orders orders_dead; do
         await has_all $topic "$(orders)"
         "$here/rows.sh" $topic "$(orders)" | LC_ALL=C sort >"$work/expected"
@@ -231,7 +240,7 @@ a_process_that_dies_is_started_again() {
     await has_logged $project-weir-1 'goes on from checkpoint'
     pid=$(state_of $project-weir-1 Pid)
     feed 1000
-    docker run --rm --label $project --pid host --cap-add KILL "$CLIENT_IMAGE" bash -c "kill -9 $pid"
+    docker run --rm --label $label --pid host --cap-add KILL "$CLIENT_IMAGE" bash -c "kill -9 $pid"
     feed 1000
     await is_restarted
     outputs_are_right
@@ -256,25 +265,37 @@ a_second_process_on_the_same_volume_is_refused() {
     [ "$(state_of $project-weir-1 Running)" = true ]
 }
 
-tls_sql="CREATE TABLE orders (id bigint NOT NULL, customer text NOT NULL)
+# The orders of customer 1, copied to TOPIC: the job, a bounded run of it, what must be there.
+copy_sql() { # TOPIC
+    echo "CREATE TABLE orders (id bigint NOT NULL, customer text NOT NULL)
     WITH (topic = 'orders', on_error = 'skip');
-CREATE TABLE encrypted (id bigint) WITH (topic = 'encrypted', partitions = 1, replicas = 1);
-INSERT INTO encrypted SELECT id FROM orders WHERE customer = 'c1';"
+CREATE TABLE copy (id bigint) WITH (topic = '$1', partitions = 1, replicas = 1);
+INSERT INTO copy SELECT id FROM orders WHERE customer = 'c1';"
+}
+
+copy() { # TOPIC PORT OPTIONS-OF-DOCKER…
+    local topic=$1 port=$2
+    shift 2
+    weir --rm -e WEIR_CONNECT_TIMEOUT=20s -e WEIR_JOB_ID="$topic" -e WEIR_SQL="$(copy_sql "$topic")" \
+        -e WEIR_BOUNDED=true -e WEIR_KAFKA_BOOTSTRAP_SERVERS="kafka:$port" "$@" --
+}
+
+copy_is_right() { # TOPIC
+    consume "$1" | cut -f 2 | sort >"$work/copy"
+    wc -l "$work/copy"
+    [ -s "$work/copy" ]
+    "$here/rows.sh" input 0 "$(orders)" | grep '"customer":"c1",' |
+        sed -E 's/.*"id":([0-9]+),.*/{"id":\1}/' | sort | diff - "$work/copy"
+}
 
 tls() { # OPTIONS-OF-DOCKER…
-    weir --rm -e WEIR_CONNECT_TIMEOUT=20s -e WEIR_JOB_ID=encrypted -e WEIR_SQL="$tls_sql" \
-        -e WEIR_BOUNDED=true \
-        -e WEIR_KAFKA_BOOTSTRAP_SERVERS=kafka:9094 -e WEIR_KAFKA_SECURITY_PROTOCOL=ssl "$@" --
+    copy encrypted 9094 -e WEIR_KAFKA_SECURITY_PROTOCOL=ssl "$@"
 }
 
 # The certificate of the authority lies where the image has its own: the default place is looked at.
 brokers_are_reached_by_tls() {
     tls -v ${project}_certificates:/etc/ssl/certs:ro
-    consume encrypted | cut -f 2 | sort >"$work/encrypted"
-    wc -l "$work/encrypted"
-    [ -s "$work/encrypted" ]
-    "$here/rows.sh" input 0 "$(orders)" | grep '"customer":"c1",' |
-        sed -E 's/.*"id":([0-9]+),.*/{"id":\1}/' | sort | diff - "$work/encrypted"
+    copy_is_right encrypted
 }
 
 an_unknown_authority_is_refused() {
@@ -285,13 +306,56 @@ an_unknown_authority_is_refused() {
     grep -qx 'exit code 1' <<<"$out"
 }
 
+login() { # PASSWORD-FILE OPTIONS-OF-DOCKER…
+    local file=$1
+    shift
+    copy logged_in 9095 -e WEIR_KAFKA_SECURITY_PROTOCOL=sasl_plaintext -e WEIR_KAFKA_SASL_MECHANISMS=PLAIN \
+        -e WEIR_KAFKA_SASL_USERNAME=weir -e WEIR_KAFKA_SASL_PASSWORD_FILE=/run/secrets/kafka \
+        -e WEIR_LOG_LEVEL=debug -e WEIR_HTTP_TOKEN_FILE=/run/secrets/token \
+        -v "$file:/run/secrets/kafka:ro" -v "$work/token:/run/secrets/token:ro" "$@"
+}
+
+# Fails if a planted secret is in TEXT.
+shows_no_secret() { # TEXT
+    if grep -F Zx9- <<<"$1"; then
+        fail "a secret is shown"
+    fi
+}
+
+# The right password opens the broker, a wrong one does not; neither is seen in any line at any level.
+secrets_come_from_files_and_are_never_shown() {
+    local out
+    echo Zx9-broker >"$work/password"
+    echo Zx9-wrong >"$work/wrong-password"
+    echo Zx9-token >"$work/token"
+    chmod 644 "$work/password" "$work/wrong-password" "$work/token"
+    out=$(login "$work/password" 2>&1) || fail "$out"
+    copy_is_right logged_in
+    shows_no_secret "$out"
+    out=$(exit_code_of login "$work/wrong-password" -e WEIR_CONNECT_TIMEOUT=8s 2>&1)
+    tail -n 5 <<<"$out"
+    shows_no_secret "$out"
+    grep -qi 'authentication' <<<"$out"
+    grep -qx 'exit code 1' <<<"$out"
+    out=$(docker run --rm -e WEIR_JOB_ID=shown -e WEIR_KAFKA_SASL_PASSWORD=Zx9-broker \
+        -e WEIR_KAFKA_SSL_KEY_PASSWORD=Zx9-key -e WEIR_HTTP_TOKEN=Zx9-http "$WEIR_IMAGE" config 2>&1 || true)
+    grep WEIR_KAFKA_SASL_PASSWORD <<<"$out"
+    shows_no_secret "$out"
+    # The file and the value at once are a contradiction.
+    out=$(exit_code_of login "$work/password" -e WEIR_KAFKA_SASL_PASSWORD=Zx9-broker 2>&1)
+    echo "$out"
+    shows_no_secret "$out"
+    grep -q WEIR_KAFKA_SASL_PASSWORD_FILE <<<"$out"
+    grep -qx 'exit code 2' <<<"$out"
+}
+
 # Two owners that see the same checkpoints, each with a working state of its own.
 a_newer_owner_fences_the_older_one() {
     local name
     for name in older newer; do
-        weir -d --name $project-$name -v $project-pair:/var/lib/weir -e WEIR_JOB_ID=pair \
+        weir -d --name $project-$name -v $label-pair:/var/lib/weir -e WEIR_JOB_ID=pair \
             -e WEIR_STATE_DIR=/var/lib/weir/$name -e WEIR_CHECKPOINT_DIR=/var/lib/weir/checkpoints \
-            -e WEIR_SQL="${tls_sql//encrypted/pair}" "${job[@]}" --
+            -e WEIR_SQL="$(copy_sql pair)" "${job[@]}" --
         await has_logged $project-$name 'job pair is running'
     done
     feed 1000
