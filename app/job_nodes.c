@@ -276,6 +276,77 @@ static struct weir_operator *create_tumble(const struct weir_plan_node *node)
                                      .delay_us = node->table->watermark_delay_us});
 }
 
+static bool reads(const struct weir_plan_node *reader, const struct weir_plan_node *node)
+{
+    for (uint32_t j = 0; j < reader->input_count; j++) {
+        if (reader->inputs[j] == node) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Can the reader treat the row that was and the row that is of a key in different ways? Only what it
+// does with keys cannot. is_key: which columns of its input are keys; is_key_there: of its own.
+static bool is_alike(const struct weir_plan_node *reader, const bool *is_key, bool *is_key_there)
+{
+    bool is_good = reader->event_time_column < 0;
+    for (uint32_t i = 0; i < reader->check_count; i++) {
+        int32_t idx = reader->checks[i].not_null_column;
+        is_good = is_good && idx >= 0 && is_key[idx];
+    }
+    for (uint32_t i = 0; i < reader->schema.column_count; i++) {
+        int32_t idx = (int32_t)i;
+        if (reader->kind == WEIR_PLAN_PROJECT) {
+            idx = weir_expr_column_idx(reader->exprs[i]);
+        }
+        is_good = is_good && idx >= 0;
+        is_key_there[i] = is_good && is_key[idx];
+    }
+    return is_good && (reader->kind == WEIR_PLAN_PROJECT ||
+                       (reader->kind == WEIR_PLAN_DERIVE && reader->expr_count == 0));
+}
+
+// Do all that read the node only want the newest row of each key? So do keyed sinks whose key is
+// made of keys.
+static bool reads_newest(const struct weir_node_builder *builder, const struct weir_plan_node *node,
+                         const bool *is_key)
+{
+    const struct weir_plan *plan = builder->context->plan;
+    for (uint32_t i = node->idx + 1; i < plan->node_count; i++) {
+        const struct weir_plan_node *reader = plan->nodes[i];
+        if (!reads(reader, node)) {
+            continue;
+        }
+        if (reader->kind == WEIR_PLAN_SINK) {
+            for (uint32_t j = 0; j < reader->table->key_column_count; j++) {
+                if (!is_key[reader->table->key_columns[j]]) {
+                    return false;
+                }
+            }
+            if (!reader->table->is_keyed) {
+                return false;
+            }
+            continue;
+        }
+        uint32_t count = reader->schema.column_count;
+        bool *is_key_there = weir_arena_alloc_zero(builder->arena, count + 1);
+        if (!is_alike(reader, is_key, is_key_there) ||
+            !reads_newest(builder, reader, is_key_there)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool is_newest_enough(const struct weir_node_builder *builder,
+                             const struct weir_plan_node *aggregate)
+{
+    bool *is_key = weir_arena_alloc_zero(builder->arena, aggregate->schema.column_count + 1);
+    memset(is_key, 1, aggregate->key_column_count);
+    return reads_newest(builder, aggregate, is_key);
+}
+
 static struct weir_operator *create_aggregate(const struct weir_node_builder *builder,
                                               const struct weir_plan_node *node,
                                               const struct weir_node_place *place)
@@ -296,7 +367,8 @@ static struct weir_operator *create_aggregate(const struct weir_node_builder *bu
                                         .output = &node->schema,
                                         .store = place->state,
                                         .key_groups = place->key_groups,
-                                        .first_epoch = builder->recovered->number + 1});
+                                        .first_epoch = builder->recovered->number + 1,
+                                        .is_newest_enough = is_newest_enough(builder, node)});
 }
 
 static struct weir_operator *create_normalize(const struct weir_plan_node *node,

@@ -91,19 +91,19 @@ static void count_row(struct weir_group_header *header, int32_t sign, int64_t ev
         event_time_us > header->event_time_us ? event_time_us : header->event_time_us;
 }
 
-static bool take_in_place(struct weir_aggregator *aggregator, const struct weir_batch *batch,
-                          uint32_t i, int32_t sign, struct weir_value_error *value_error)
+// Lets a row change its group, whose value is in the room. False: every aggregate is as before.
+static bool change_in_place(struct weir_aggregator *aggregator, const struct weir_batch *batch,
+                            uint32_t row, const struct weir_state_key *key,
+                            const struct weir_state_room *room,
+                            struct weir_value_error *value_error)
 {
-    const struct weir_state_key *key = &aggregator->keys[i];
-    uint32_t row = weir_batch_row(batch, i);
-    struct weir_state *groups = aggregator->groups;
     struct weir_group_header header;
-    bool existed;
-    char *value = groups->ops->update(groups, key, aggregator->fixed_bytes, &existed);
+    char *value = room->value;
     char *slots = value + sizeof header;
+    int32_t sign = sign_of(batch, row);
     memcpy(&header, value, sizeof header);
-    header.event_time_us = existed ? header.event_time_us : INT64_MIN;
-    if (!aggregator->is_windowed && weir_group_begin_epoch(aggregator, &header, existed)) {
+    header.event_time_us = room->existed ? header.event_time_us : INT64_MIN;
+    if (!aggregator->is_windowed && weir_group_begin_epoch(aggregator, &header, room->existed)) {
         memcpy(slots + aggregator->slots_bytes, slots, aggregator->slots_bytes);
     }
     if (aggregator->can_fail) {
@@ -118,9 +118,6 @@ static bool take_in_place(struct weir_aggregator *aggregator, const struct weir_
                                     row, sign, aggregator->arena, value_error)) {
             memcpy(slots, aggregator->backup, aggregator->slots_bytes);
             memcpy(value, &header, sizeof header);
-            if (!existed) {
-                groups->ops->remove(groups, key);
-            }
             return false;
         }
     }
@@ -132,10 +129,27 @@ static bool take_in_place(struct weir_aggregator *aggregator, const struct weir_
     return true;
 }
 
-static bool take_in_copy(struct weir_aggregator *aggregator, const struct weir_batch *batch,
-                         uint32_t i, int32_t sign, struct weir_value_error *value_error)
+static bool take_in_place(struct weir_aggregator *aggregator, const struct weir_batch *batch,
+                          uint32_t i, struct weir_value_error *value_error)
 {
     const struct weir_state_key *key = &aggregator->keys[i];
+    struct weir_state *groups = aggregator->groups;
+    struct weir_state_room room;
+    room.value = groups->ops->update(groups, key, aggregator->fixed_bytes, &room.existed);
+    if (change_in_place(aggregator, batch, weir_batch_row(batch, i), key, &room, value_error)) {
+        return true;
+    }
+    if (!room.existed) {
+        groups->ops->remove(groups, key);
+    }
+    return false;
+}
+
+static bool take_in_copy(struct weir_aggregator *aggregator, const struct weir_batch *batch,
+                         uint32_t i, struct weir_value_error *value_error)
+{
+    const struct weir_state_key *key = &aggregator->keys[i];
+    int32_t sign = sign_of(batch, weir_batch_row(batch, i));
     struct weir_group *group = &aggregator->group;
     struct weir_view value;
     bool is_known = aggregator->groups->ops->get(aggregator->groups, key, &value);
@@ -193,26 +207,68 @@ static bool is_late(struct weir_aggregator *aggregator, const struct weir_batch 
     return false;
 }
 
-static enum weir_status take(struct weir_aggregator *aggregator, const struct weir_batch *batch,
-                             uint32_t i, struct weir_error *error)
+// Reports the row if it is late.
+static enum weir_status sort_out_late(struct weir_aggregator *aggregator,
+                                      const struct weir_batch *batch, uint32_t i, bool *was_late,
+                                      struct weir_error *error)
 {
-    uint32_t row = weir_batch_row(batch, i);
-    int32_t sign = sign_of(batch, row);
-    struct weir_row_error row_error = {.reason = WEIR_ROW_ERROR_EXPRESSION};
-    struct weir_value_error value_error;
-    if (aggregator->is_windowed && is_late(aggregator, batch, i, &row_error.late_by_ms)) {
-        row_error.reason = WEIR_ROW_ERROR_LATE;
-        row_error.message = "the result of its window is out";
-        return report(aggregator, batch, row, &row_error, error);
+    struct weir_row_error row_error = {.reason = WEIR_ROW_ERROR_LATE,
+                                       .message = "the result of its window is out"};
+    *was_late = aggregator->is_windowed && is_late(aggregator, batch, i, &row_error.late_by_ms);
+    return *was_late ? report(aggregator, batch, weir_batch_row(batch, i), &row_error, error)
+                     : WEIR_OK;
+}
+
+static enum weir_status take_one_by_one(struct weir_aggregator *aggregator,
+                                        const struct weir_batch *batch, struct weir_error *error)
+{
+    aggregator->groups->ops->prefetch(aggregator->groups, batch->selected_count, aggregator->keys);
+    if (aggregator->has_entries) {
+        weir_entries_begin(aggregator, batch);
     }
-    bool is_taken = aggregator->is_in_place
-                        ? take_in_place(aggregator, batch, i, sign, &value_error)
-                        : take_in_copy(aggregator, batch, i, sign, &value_error);
-    if (is_taken) {
-        return WEIR_OK;
+    for (uint32_t i = 0; i < batch->selected_count; i++) {
+        struct weir_value_error value_error;
+        struct weir_row_error row_error = {.reason = WEIR_ROW_ERROR_EXPRESSION,
+                                           .message = value_error.text};
+        bool is_done;
+        if (sort_out_late(aggregator, batch, i, &is_done, error) != WEIR_OK) {
+            return WEIR_ERROR;
+        }
+        is_done =
+            is_done || (aggregator->is_in_place ? take_in_place(aggregator, batch, i, &value_error)
+                                                : take_in_copy(aggregator, batch, i, &value_error));
+        if (!is_done &&
+            report(aggregator, batch, weir_batch_row(batch, i), &row_error, error) != WEIR_OK) {
+            return WEIR_ERROR;
+        }
     }
-    row_error.message = value_error.text;
-    return report(aggregator, batch, row, &row_error, error);
+    return WEIR_OK;
+}
+
+// Where no row can fail, all groups are found at once.
+static enum weir_status take_together(struct weir_aggregator *aggregator,
+                                      const struct weir_batch *batch, struct weir_error *error)
+{
+    uint16_t rows[WEIR_BATCH_ROWS_MAX];
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < batch->selected_count; i++) {
+        bool was_late;
+        if (sort_out_late(aggregator, batch, i, &was_late, error) != WEIR_OK) {
+            return WEIR_ERROR;
+        }
+        if (!was_late) {
+            aggregator->keys[count] = aggregator->keys[i];
+            rows[count++] = (uint16_t)weir_batch_row(batch, i);
+        }
+    }
+    aggregator->groups->ops->update_many(aggregator->groups, count, aggregator->keys,
+                                         aggregator->fixed_bytes, aggregator->rooms);
+    for (uint32_t i = 0; i < count; i++) {
+        bool is_taken = change_in_place(aggregator, batch, rows[i], &aggregator->keys[i],
+                                        &aggregator->rooms[i], NULL);
+        WEIR_ASSERT(is_taken);
+    }
+    return WEIR_OK;
 }
 
 // What an earlier run has sent; before the first row and the first time of this one.
@@ -240,16 +296,9 @@ static enum weir_status process(struct weir_operator *op, struct weir_batch *bat
     restore(aggregator);
     weir_arena_reset(aggregator->arena);
     make_keys(aggregator, batch);
-    aggregator->groups->ops->prefetch(aggregator->groups, batch->selected_count, aggregator->keys);
-    if (aggregator->has_entries) {
-        weir_entries_begin(aggregator, batch);
-    }
-    for (uint32_t i = 0; i < batch->selected_count; i++) {
-        if (take(aggregator, batch, i, error) != WEIR_OK) {
-            return WEIR_ERROR;
-        }
-    }
-    return WEIR_OK;
+    return aggregator->is_in_place && !aggregator->can_fail
+               ? take_together(aggregator, batch, error)
+               : take_one_by_one(aggregator, batch, error);
 }
 
 // --- time and barriers --------------------------------------------------------------------------
@@ -420,6 +469,7 @@ static void init_keys(struct weir_aggregator *aggregator)
     }
     aggregator->key_input = weir_arena_alloc(arena, (count + 1) * sizeof *aggregator->key_input);
     aggregator->keys = weir_arena_alloc(arena, WEIR_BATCH_ROWS_MAX * sizeof *aggregator->keys);
+    aggregator->rooms = weir_arena_alloc(arena, WEIR_BATCH_ROWS_MAX * sizeof *aggregator->rooms);
 }
 
 static void init_windows(struct weir_aggregator *aggregator)

@@ -51,6 +51,9 @@ struct weir_aggregate_config {
     struct weir_state_store *store;
     struct weir_key_group_range key_groups; // of the task
     int64_t first_epoch;                    // of the first row
+    // Without window: of what changed only the newest row of a group is wanted, as UPDATE_AFTER;
+    // for keyed sinks, to which it says all.
+    bool is_newest_enough;
 };
 
 // Without window the nodes behind are is_behind_changes (operator.h), and none of them has state in

@@ -108,6 +108,7 @@ struct weir_aggregator {
     struct weir_buffer key_bytes;
     struct weir_buffer route_bytes;
     struct weir_state_key *keys;
+    struct weir_state_room *rooms;
 
     struct weir_group group;
     struct weir_buffer value; // of the group that was loaded

@@ -119,14 +119,12 @@ static void append_key(struct weir_aggregator *aggregator, const struct weir_sta
     WEIR_ASSERT(is_good);
 }
 
-// Adds a row of the group that is loaded; there is room.
-static void append(struct weir_aggregator *aggregator, const struct weir_state_key *key,
-                   const char *slots, const struct weir_view *tails, int64_t event_time_us,
-                   enum weir_change change)
+// The aggregates of a row whose keys and other things are there already, or do not matter.
+static void append_results(struct weir_aggregator *aggregator, const char *slots,
+                           const struct weir_view *tails)
 {
     struct weir_output *output = &aggregator->output;
     uint32_t row = output->row_count++;
-    append_key(aggregator, key, row);
     for (uint32_t p = 0; p < aggregator->part_count; p++) {
         const struct weir_part *part = &aggregator->parts[p];
         struct weir_column *column = &output->columns[aggregator->config.key_count + p];
@@ -137,6 +135,17 @@ static void append(struct weir_aggregator *aggregator, const struct weir_state_k
             column->view[row] = weir_arena_copy(output->arena, column->view[row]);
         }
     }
+}
+
+// Adds a row of the group that is loaded; there is room.
+static void append(struct weir_aggregator *aggregator, const struct weir_state_key *key,
+                   const char *slots, const struct weir_view *tails, int64_t event_time_us,
+                   enum weir_change change)
+{
+    struct weir_output *output = &aggregator->output;
+    uint32_t row = output->row_count;
+    append_key(aggregator, key, row);
+    append_results(aggregator, slots, tails);
     output->change[row] = (uint8_t)change;
     output->event_time_us[row] = event_time_us;
 }
@@ -187,6 +196,12 @@ static void append_difference(struct weir_aggregator *aggregator, const struct w
         return;
     }
     if (is_as_sent(aggregator)) {
+        return;
+    }
+    if (aggregator->config.is_newest_enough) {
+        append(aggregator, key, group->slots, group->tails, time_us, WEIR_CHANGE_UPDATE_AFTER);
+        append_results(aggregator, group->sent_slots, group->sent_tails); // only to compare
+        aggregator->output.row_count -= are_newest_same(aggregator) ? 2 : 1;
         return;
     }
     append(aggregator, key, group->sent_slots, group->sent_tails, time_us,

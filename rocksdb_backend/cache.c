@@ -121,8 +121,10 @@ static struct weir_version *make_version(struct weir_cache *cache, const struct 
 static struct weir_slot *insert(struct weir_cache *cache, struct weir_group *group, uint32_t hash,
                                 struct weir_version *version, bool is_ordered)
 {
+    const struct weir_slot *slots = group->slots;
     cache->tables_bytes -= weir_group_bytes(group);
     struct weir_slot *slot = weir_group_insert(group, hash, version);
+    cache->move_count += group->slots != slots;
     if (is_ordered) {
         weir_group_order(group, version);
     }
@@ -251,6 +253,15 @@ static void supersede(struct weir_cache *cache, uint32_t epoch, struct weir_vers
 static bool is_logged(const struct weir_cache *cache, uint32_t epoch)
 {
     return epoch > cache->applying_through && epoch <= cache->durable_through;
+}
+
+void weir_cache_fetch_set(const struct weir_cache *cache, const struct weir_cached_state *state,
+                          const struct weir_slot *slot)
+{
+    if (is_logged(cache, slot->epoch)) {
+        const struct weir_frozen_set *set = weir_cache_set_of(cache, slot->epoch);
+        __builtin_prefetch(&set->lists[state->idx].versions[slot->version->list_idx], 1);
+    }
 }
 
 // The io side reads it.

@@ -24,6 +24,7 @@ struct weir_cache {
     struct weir_key_group_range key_groups;
     size_t budget_bytes;          // versions, tables, indexes, lists
     size_t tables_bytes;          // tables and indexes
+    uint64_t move_count;          // goes up whenever slots have moved
     size_t lists_bytes;           // of all epochs
     size_t dirty_bytes;           // rooms and lists of the current epoch
     size_t frozen_bytes;          // of all sets
@@ -87,6 +88,10 @@ void weir_cache_remove(struct weir_cache *cache, struct weir_cached_state *state
 
 // Ends the epoch: its lists become a set. Constant time.
 struct weir_frozen_set *weir_cache_freeze(struct weir_cache *cache, int64_t number);
+
+// Lets the memory come that a write to the slot's version will touch besides the version.
+void weir_cache_fetch_set(const struct weir_cache *cache, const struct weir_cached_state *state,
+                          const struct weir_slot *slot);
 
 // As in state.h.
 void weir_cache_begin_changes(struct weir_cache *cache, struct weir_cached_state *state);

@@ -33,6 +33,7 @@ static inline void weir_cache_free_version(struct weir_cache *cache, struct weir
 static inline void weir_cache_erase(struct weir_cache *cache, struct weir_group *group,
                                     struct weir_slot *slot)
 {
+    cache->move_count++;
     cache->tables_bytes -= weir_group_bytes(group);
     weir_group_erase(group, slot);
     cache->tables_bytes += weir_group_bytes(group);

@@ -31,6 +31,16 @@ static inline uint32_t weir_group_home(const struct weir_group *group, uint32_t 
     return hash >> group->shift;
 }
 
+// The first slot from the hash's home on that has the hash, or an empty one. Not of an empty table.
+static inline struct weir_slot *weir_group_find_hash(const struct weir_group *group, uint32_t hash)
+{
+    uint32_t i = weir_group_home(group, hash);
+    while (group->slots[i].version != NULL && group->slots[i].hash != hash) {
+        i = (i + 1) & (group->capacity - 1);
+    }
+    return &group->slots[i];
+}
+
 // The slot of the key, NULL: unknown.
 static inline struct weir_slot *weir_group_find(const struct weir_group *group, uint32_t hash,
                                                 struct weir_view key)

@@ -35,6 +35,7 @@ struct weir_keyed_store {
     struct weir_view miss_values[WEIR_KEYED_PREFETCH_MAX];
     uint32_t misses[WEIR_KEYED_PREFETCH_MAX];
     uint32_t hashes[WEIR_KEYED_PREFETCH_MAX];
+    struct weir_slot *slots[WEIR_KEYED_PREFETCH_MAX];
 };
 
 struct weir_keyed_state {

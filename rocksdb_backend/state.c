@@ -143,37 +143,38 @@ static void load_misses(struct weir_keyed_state *state, const struct weir_state_
     }
 }
 
-// In passes, so that the memory of the next keys is on its way while one is looked at.
+// In passes, so that the memory of the next keys is on its way while one is looked at. The slots of
+// those that are there are noted.
 static void prefetch_some(struct weir_keyed_state *state, uint32_t count,
                           const struct weir_state_key *keys)
 {
     struct weir_keyed_store *store = state->store;
+    const struct weir_cache *cache = &store->cache;
     for (uint32_t i = 0; i < count; i++) {
-        const struct weir_group *group =
-            weir_cache_group(&store->cache, &state->cached, keys[i].key_group);
+        const struct weir_group *group = weir_cache_group(cache, &state->cached, keys[i].key_group);
         store->hashes[i] = weir_cache_hash(keys[i].bytes);
         if (group->capacity > 0) {
             __builtin_prefetch(&group->slots[weir_group_home(group, store->hashes[i])]);
         }
     }
     for (uint32_t i = 0; i < count; i++) {
-        const struct weir_group *group =
-            weir_cache_group(&store->cache, &state->cached, keys[i].key_group);
+        const struct weir_group *group = weir_cache_group(cache, &state->cached, keys[i].key_group);
         if (group->capacity > 0) {
-            const struct weir_slot *slot = &group->slots[weir_group_home(group, store->hashes[i])];
+            const struct weir_slot *slot = weir_group_find_hash(group, store->hashes[i]);
             if (slot->version != NULL) {
-                __builtin_prefetch(slot->version);
-                __builtin_prefetch((const char *)slot->version + 64);
+                __builtin_prefetch(slot->version, 1);
+                __builtin_prefetch((const char *)slot->version + 64, 1);
             }
         }
     }
     uint32_t miss_count = 0;
     for (uint32_t i = 0; i < count; i++) {
-        const struct weir_group *group =
-            weir_cache_group(&store->cache, &state->cached, keys[i].key_group);
+        const struct weir_group *group = weir_cache_group(cache, &state->cached, keys[i].key_group);
         struct weir_slot *slot = weir_group_find(group, store->hashes[i], keys[i].bytes);
+        store->slots[i] = slot;
         if (slot != NULL) {
             slot->is_referenced = true; // not to leave before it is used
+            weir_cache_fetch_set(cache, &state->cached, slot);
         } else if (!weir_group_is_known_absent(group, keys[i].bytes)) {
             store->misses[miss_count++] = i;
         }
@@ -195,6 +196,42 @@ static void prefetch(struct weir_state *base, uint32_t count, const struct weir_
     }
 }
 
+// Versions of the current epoch neither leave nor move while all have one size.
+static void update_some(struct weir_keyed_state *state, uint32_t count,
+                        const struct weir_state_key *keys, uint32_t size_bytes,
+                        struct weir_state_room *rooms)
+{
+    struct weir_keyed_store *store = state->store;
+    struct weir_cache *cache = &store->cache;
+    uint64_t move_count = cache->move_count;
+    prefetch_some(state, count, keys);
+    for (uint32_t i = 0; i < count; i++) {
+        weir_cache_make_room(cache);
+        struct weir_group *group = weir_cache_group(cache, &state->cached, keys[i].key_group);
+        struct weir_slot *slot = store->slots[i];
+        if (slot == NULL || cache->move_count != move_count) {
+            slot = look_up(state, group, store->hashes[i], &keys[i]);
+        }
+        struct weir_version *version =
+            weir_cache_write(cache, &state->cached, group, slot, store->hashes[i], &keys[i],
+                             size_bytes, &rooms[i].existed);
+        rooms[i].value = weir_version_data(version);
+    }
+}
+
+static void update_many(struct weir_state *base, uint32_t count, const struct weir_state_key *keys,
+                        uint32_t size_bytes, struct weir_state_room *rooms)
+{
+    struct weir_keyed_state *state = (struct weir_keyed_state *)base;
+    weir_keyed_begin(state->store);
+    for (uint32_t done = 0; done < count;) {
+        uint32_t some = count - done;
+        some = some < WEIR_KEYED_PREFETCH_MAX ? some : WEIR_KEYED_PREFETCH_MAX;
+        update_some(state, some, keys + done, size_bytes, rooms + done);
+        done += some;
+    }
+}
+
 static void begin_changes(struct weir_state *base)
 {
     struct weir_keyed_state *state = (struct weir_keyed_state *)base;
@@ -211,6 +248,7 @@ static uint32_t read_changes(struct weir_state *base, uint32_t count_max,
 const struct weir_state_ops weir_keyed_state_ops = {
     .get = get,
     .update = update,
+    .update_many = update_many,
     .remove = remove_key,
     .prefetch = prefetch,
     .scan = weir_keyed_scan,

@@ -8,6 +8,7 @@
 #include "rocksdb_backend/files.h"
 #include "rocksdb_backend/keyed.h"
 #include "rocksdb_backend/restore.h"
+#include "runtime/base/log.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -73,6 +74,13 @@ static void barrier(struct weir_state_store *base, const struct weir_barrier *ba
     weir_snapshot_hold(snapshot);
     struct weir_frozen_set *set = weir_cache_freeze(&store->cache, barrier->number);
     set->snapshot = snapshot;
+    const struct weir_cache *cache = &store->cache;
+    weir_log(WEIR_LOG_DEBUG,
+             "state %s: barrier %" PRId64 ": %" PRIu64 " changed, %" PRIu64 " read and %" PRIu64
+             " evicted so far, %zu of %zu KiB used, %zu waiting for RocksDB",
+             store->work_folder, barrier->number, set->entry_count, store->read_count,
+             cache->evicted_count, weir_cache_used_bytes(cache) >> 10, cache->budget_bytes >> 10,
+             cache->frozen_bytes >> 10);
     weir_io_submit(store->io, set);
 }
 

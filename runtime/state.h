@@ -25,6 +25,11 @@ struct weir_state_change {
     struct weir_view value; // data NULL: removed (it may not have been there before)
 };
 
+struct weir_state_room {
+    void *value;
+    bool existed;
+};
+
 struct weir_state_ops {
     // The value of a key; false: there is none.
     bool (*get)(struct weir_state *state, const struct weir_state_key *key,
@@ -33,6 +38,10 @@ struct weir_state_ops {
     // there stays in its first bytes; new bytes are zero. *existed says whether there was one.
     void *(*update)(struct weir_state *state, const struct weir_state_key *key, uint32_t size_bytes,
                     bool *existed);
+    // The same for the keys of a batch, all with one size, and with as few reads as possible: all
+    // rooms are valid until the next call. A key that comes twice has one room, and existed then.
+    void (*update_many)(struct weir_state *state, uint32_t count, const struct weir_state_key *keys,
+                        uint32_t size_bytes, struct weir_state_room *rooms);
     void (*remove)(struct weir_state *state, const struct weir_state_key *key);
     // Brings the keys into memory with as few reads as possible.
     void (*prefetch)(struct weir_state *state, uint32_t count, const struct weir_state_key *keys);

@@ -182,6 +182,21 @@ static inline void *memory_update(struct weir_state *base, const struct weir_sta
     return value;
 }
 
+// One after the other, but the rooms stay where they are until the next call.
+static inline void memory_update_many(struct weir_state *base, uint32_t count,
+                                      const struct weir_state_key *keys, uint32_t size_bytes,
+                                      struct weir_state_room *rooms)
+{
+    struct memory_state *state = (struct memory_state *)base;
+    for (uint32_t i = 0; i < count; i++) {
+        memory_update(base, &keys[i], size_bytes, &rooms[i].existed);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        memory_begin(state->store);
+        rooms[i].value = memory_find(state, keys[i].key_group, keys[i].bytes)->value;
+    }
+}
+
 static inline void memory_remove(struct weir_state *base, const struct weir_state_key *key)
 {
     struct memory_state *state = (struct memory_state *)base;
@@ -289,6 +304,7 @@ static inline uint32_t memory_read_changes(struct weir_state *base, uint32_t cou
 static const struct weir_state_ops memory_state_ops = {
     .get = memory_get,
     .update = memory_update,
+    .update_many = memory_update_many,
     .remove = memory_remove,
     .prefetch = memory_prefetch,
     .scan = memory_scan,
