@@ -250,15 +250,17 @@ bool weir_io_wants_materialisation(struct weir_io *io)
     if (atomic_load(&io->is_materialising)) {
         return false;
     }
+    bool is_forced = weir_failpoint("state.materialise");
     int64_t now_ms = weir_now_ms(io->config.clock);
-    if (io->materialised_ms >= 0 &&
+    if (!is_forced && io->materialised_ms >= 0 &&
         now_ms - io->materialised_ms < io->config.materialise_pause_ms) {
         return false;
     }
     pthread_mutex_lock(&io->lock);
     // One that no handle has listed yet is not replaced: nobody would ever remove its files.
-    bool wants = io->next.count == 0 && (io->logs_bytes >= io->config.materialise_log_bytes ||
-                                         io->logs.count >= io->config.materialise_log_count);
+    bool wants =
+        io->next.count == 0 && (is_forced || io->logs_bytes >= io->config.materialise_log_bytes ||
+                                io->logs.count >= io->config.materialise_log_count);
     pthread_mutex_unlock(&io->lock);
     return wants;
 }
@@ -298,6 +300,7 @@ static void materialise(struct weir_io *io, int64_t number, uint32_t whole_epoch
         atomic_store(&io->is_materialising, false);
         return;
     }
+    weir_failpoint("state.checkpointed");
     weir_worker_push(io->publish, native);
 }
 

@@ -10,11 +10,13 @@
 #include "rocksdb_backend/bulk.h"
 #include "rocksdb_backend/files.h"
 #include "rocksdb_backend/redo_log.h"
+#include "runtime/base/failpoint.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { LOGS_BYTES = 128 << 20 }; // written at a time
+// Of logs that are written at a time: what they take more than once comes out of RocksDB's memory.
+enum { LOGS_BYTES_MIN = 8 << 20, LOGS_BYTES_MAX = 128 << 20 };
 
 static uint32_t end_of(struct weir_key_group_range range)
 {
@@ -125,6 +127,7 @@ static enum weir_status lay_out(const struct weir_restore *restore,
             return WEIR_ERROR;
         }
     }
+    weir_failpoint("state.restore.laid_out");
     return WEIR_OK;
 }
 
@@ -204,14 +207,19 @@ static enum weir_status apply_logs(struct weir_restore *restore,
         .bulk = weir_bulk_create(restore->live, restore->work_folder, restore->load_bytes_min),
         .is_any = is_any};
     struct weir_buffer *logs = weir_alloc_zero((handle->file_count + 1) * sizeof *logs);
+    size_t bytes_max = restore->memory_bytes / 2;
+    bytes_max = bytes_max < LOGS_BYTES_MIN   ? LOGS_BYTES_MIN
+                : bytes_max > LOGS_BYTES_MAX ? LOGS_BYTES_MAX
+                                             : bytes_max;
     enum weir_status status = WEIR_OK;
     for (uint32_t i = materialised_count(handle); i < handle->file_count && status == WEIR_OK;
          i++) {
         status = weir_redo_log_read(restore->store_folder, &handle->files[i], restore->stage,
                                     handle->key_groups, &logs[i], apply_entry, &applying, error);
         bool is_last = i + 1 == handle->file_count;
-        if (status == WEIR_OK && (is_last || weir_bulk_bytes(applying.bulk) >= LOGS_BYTES)) {
+        if (status == WEIR_OK && (is_last || weir_bulk_bytes(applying.bulk) >= bytes_max)) {
             status = weir_bulk_write(applying.bulk, error);
+            weir_failpoint("state.restore.applied");
             for (uint32_t j = 0; j <= i; j++) {
                 weir_buffer_deinit(&logs[j]);
             }
@@ -292,6 +300,7 @@ enum weir_status weir_restore_run(struct weir_restore *restore, struct weir_erro
         }
     }
     if (status == WEIR_OK) {
+        weir_failpoint("state.restore.verified");
         bool is_same = part_count == 1 && parts[0]->key_groups.first == restore->key_groups.first &&
                        parts[0]->key_groups.count == restore->key_groups.count;
         status = is_same ? restore_same(restore, live_folder, parts[0], &is_any, error)

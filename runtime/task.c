@@ -176,6 +176,7 @@ static enum weir_status pass_on_if_sent(struct weir_task *task, struct weir_erro
 
 static enum weir_status send_some(struct weir_task *task, struct weir_error *error)
 {
+    weir_failpoint("task.sending");
     for (uint32_t i = 0; i < task->node_count; i++) {
         struct weir_operator *op = task->nodes[i];
         if (op->is_sending && op->ops->send(op, error) != WEIR_OK) {
