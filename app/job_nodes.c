@@ -286,8 +286,8 @@ static bool reads(const struct weir_plan_node *reader, const struct weir_plan_no
     return false;
 }
 
-// Can the reader treat the row that was and the row that is of a key in different ways? Only what it
-// does with keys cannot. is_key: which columns of its input are keys; is_key_there: of its own.
+// Does the reader treat the row that was and the row that is of a key alike? It does if it looks at
+// nothing but keys. is_key: which columns of its input are keys; is_key_there: of its own.
 static bool is_alike(const struct weir_plan_node *reader, const bool *is_key, bool *is_key_there)
 {
     bool is_good = reader->event_time_column < 0;
