@@ -201,9 +201,23 @@ static void settle_transaction_timeout(struct loader *loader)
     }
 }
 
+static bool is_set(const struct loader *loader, const char *name)
+{
+    for (uint32_t i = 0; i < loader->setting_count; i++) {
+        if (strcmp(loader->settings[i].name, name) == 0) {
+            return strcmp(loader->settings[i].source, "default") != 0;
+        }
+    }
+    return false;
+}
+
 static void check_together(struct loader *loader)
 {
     struct weir_config *config = loader->config;
+    if (!config->is_at_least_once && is_set(loader, "WEIR_CHECKPOINT_TOLERABLE_FAILURES")) {
+        weir_fault_list_add(&loader->notices, "WEIR_CHECKPOINT_TOLERABLE_FAILURES has no effect "
+                                              "under exactly_once");
+    }
     // One that could not be read is 0, and has its fault already.
     if (config->restart_backoff_max_ms != 0 &&
         config->restart_backoff_ms > config->restart_backoff_max_ms) {

@@ -45,6 +45,7 @@ struct weir_config {
     uint32_t checkpoint_concurrent_max;
     uint32_t checkpoint_tolerable_failures;
     uint32_t checkpoints_retained;
+    bool is_at_least_once; // else exactly once
     enum weir_restore_kind restore_kind;
     const char *restore_value;  // "" for auto
     const char *restore_text;   // WEIR_RESTORE as given: what a manifest records

@@ -123,7 +123,6 @@ const struct weir_variable weir_variables[] = {
         .meaning = "Consecutive failures that `at_least_once` takes before it recovers. Under "
                    "`exactly_once` a checkpoint that fails after its barrier went out always means "
                    "recovery from the last committed one.",
-        .notice = "has no effect under exactly_once",
     },
     {
         .name = "WEIR_CHECKPOINT_RETAINED",
@@ -140,9 +139,10 @@ const struct weir_variable weir_variables[] = {
         .default_text = "exactly_once",
         .kind = WEIR_VARIABLE_PARSED,
         .parse = weir_parse_guarantee,
-        .form = "`exactly_once`",
-        .meaning = "What readers of the output may rely on. `at_least_once` is refused: it does "
-                   "not exist yet.",
+        .form = "`exactly_once` or `at_least_once`",
+        .meaning = "What readers of the output may rely on. `at_least_once`: rows are visible at "
+                   "once and can come twice after a crash; nothing is lost, and no task waits for "
+                   "barriers.",
     },
     {
         .name = "WEIR_RESTORE",

@@ -289,13 +289,9 @@ enum weir_status weir_parse_guarantee(const char *text, struct weir_arena *arena
                                       struct weir_config *config, struct weir_error *error)
 {
     (void)arena;
-    (void)config;
-    if (strcmp(text, "at_least_once") == 0) {
-        return refuse(error, "\"at_least_once\" is refused: it does not exist yet; write "
-                             "exactly_once or leave the variable out");
-    }
-    if (strcmp(text, "exactly_once") != 0) {
-        return refuse(error, "\"%s\" is not known; write exactly_once", text);
+    config->is_at_least_once = strcmp(text, "at_least_once") == 0;
+    if (!config->is_at_least_once && strcmp(text, "exactly_once") != 0) {
+        return refuse(error, "\"%s\" is not known; write exactly_once or at_least_once", text);
     }
     return WEIR_OK;
 }

@@ -63,6 +63,8 @@ static enum weir_status create_parts(struct weir_job *job, struct weir_error *er
         .quiet_commit_ms = QUIET_COMMIT_MS,
         .commit_hang_ms = COMMIT_HANG_MS,
         .concurrent_max = config->checkpoint_concurrent_max,
+        .is_at_least_once = config->is_at_least_once,
+        .tolerable_failures = config->checkpoint_tolerable_failures,
         .first_number = job->recovered.number + 1,
         .task_count = job->tasks.count,
         .tasks = tasks,

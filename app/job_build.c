@@ -155,6 +155,7 @@ static void choose_partitions(const struct builder *builder, const struct stage 
 static struct weir_source *create_inlet(const struct builder *builder, const struct stage *stage,
                                         uint32_t task_idx)
 {
+    const struct weir_config *config = builder->nodes.context->config;
     struct weir_channel **channels =
         weir_arena_alloc(builder->nodes.arena, stage->upstream_count * sizeof *channels);
     for (uint32_t u = 0; u < stage->upstream_count; u++) {
@@ -164,6 +165,8 @@ static struct weir_source *create_inlet(const struct builder *builder, const str
                                                          .name = stage->head->name,
                                                          .channel_count = stage->upstream_count,
                                                          .channels = channels,
+                                                         .is_at_least_once =
+                                                             config->is_at_least_once,
                                                          .clock = builder->nodes.context->clock});
 }
 

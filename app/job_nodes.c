@@ -164,6 +164,7 @@ static struct weir_writer *create_writer(const struct weir_node_builder *builder
         .topic = topic->name,
         .partition_count = topic->partition_count,
         .first_epoch = builder->recovered->number + 1,
+        .is_at_least_once = builder->context->config->is_at_least_once,
         .mailbox = mailbox,
         .held_bytes_max = held_bytes > (256u << 10) ? held_bytes : (256u << 10),
         .client_bytes_max = builder->recovered->topics.client.message_bytes_max,

@@ -5,8 +5,8 @@
 //   fence     init_transactions on all four ids
 //   read      committed offsets with pointers, ends of the partitions, last records
 //   decide    weir_recovery_decide, a pure function
-//   start     a fresh job, and one that a savepoint is restored for, writes its start manifest
-//   first claim     one transaction: the same pointer with this attempt as owner
+//   start     without a checkpoint of its own to go on from: the start manifest is written first
+//   claim     one transaction: the same pointer with this attempt as owner
 // Thread: the main thread.
 #include "app/recover.h"
 
@@ -482,6 +482,7 @@ static enum weir_status claim(struct recovery *recovery, struct weir_error *erro
         .restore = restore_obeyed(recovery),
         .parallelism = config->parallelism,
         .retained = config->checkpoints_retained,
+        .is_at_least_once = config->is_at_least_once,
         .files = &weir_rocksdb_files,
         .checkpoint_timeout_ms = config->checkpoint_timeout_ms,
         .commit_timeout_ms = 60000,
@@ -495,9 +496,6 @@ static enum weir_status claim(struct recovery *recovery, struct weir_error *erro
 static void log_result(const struct recovery *recovery)
 {
     const struct weir_recovered *out = recovery->out;
-    if (recovery->context->reset != NULL) {
-        return; // whoever resets says it
-    }
     if (recovery->decision.kind == WEIR_RECOVERY_FRESH) {
         weir_log(WEIR_LOG_INFO, "job %s begins with empty state at checkpoint %" PRId64 "%s",
                  recovery->context->config->job_id, out->number,
@@ -581,7 +579,8 @@ enum weir_status weir_recover(struct weir_job_context *context, struct weir_aren
     recovered->attempt = weir_owner_begin(&context->owner);
     weir_failpoint("recover.before_fence");
     if (weir_handles_open(context->kafka, context->config->job_id,
-                          (int32_t)context->config->instance_id, context->clock,
+                          (int32_t)context->config->instance_id,
+                          context->config->is_at_least_once, context->clock,
                           recovery.retry.deadline_ms, &recovered->handles, error) != WEIR_OK) {
         return WEIR_ERROR;
     }
@@ -594,6 +593,8 @@ enum weir_status weir_recover(struct weir_job_context *context, struct weir_aren
                                    recovery.topic_partitions, recovery.committed};
         return weir_doubt_refusal(&doubt, error);
     }
-    log_result(&recovery);
+    if (context->reset == NULL) { // whoever resets says it
+        log_result(&recovery);
+    }
     return WEIR_OK;
 }

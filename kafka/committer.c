@@ -7,6 +7,12 @@
 //   4. weir_handles_begin for epoch n + 4 on the same handle
 // Thread: its own; it may block, nothing waits for it but commits.
 //
+// At least once the same steps are taken, but the transaction holds offsets only and is begun by 2.
+// A manifest that the store does not take fails its checkpoint and not the run: numbers are passed
+// over then. Whose handle it is follows from the pointer, not from the number: the successor of
+// pointer n is committed by handle (n + 1) mod 4, whatever its number, so that the claim of n meets
+// whoever would commit next.
+//
 // Invariants
 // 1. Epochs are committed in the order of their numbers, one at a time.
 // 2. The pointer of a commit names a manifest that was durable before.
@@ -31,7 +37,8 @@ struct weir_committer {
     struct weir_janitor *janitor;
     struct weir_mailbox *mailbox;
     pthread_t thread;
-    int64_t next_number;
+    int64_t next_number;    // at least once: or a greater one
+    int64_t pointer_number; // of the last commit, or the claim
     int64_t full_commit_ms; // when all positions were last committed
     bool has_failed;
     atomic_bool is_stopped;
@@ -232,8 +239,15 @@ static enum weir_status commit(struct weir_committer *committer,
     int64_t now_ms = weir_now_ms(config->clock);
     bool is_full = now_ms - committer->full_commit_ms >= config->full_commit_ms;
     uint32_t count = choose_offsets(committer, manifest, is_full, text, offsets);
-    enum weir_status status = weir_handles_commit(config->handles, manifest->number, count, offsets,
-                                                  now_ms + config->commit_timeout_ms, error);
+    int64_t epoch = config->is_at_least_once ? committer->pointer_number + 1 : manifest->number;
+    enum weir_status status = WEIR_OK;
+    if (config->is_at_least_once) {
+        status = weir_handles_begin(config->handles, epoch, error);
+    }
+    if (status == WEIR_OK) {
+        status = weir_handles_commit(config->handles, epoch, count, offsets,
+                                     now_ms + config->commit_timeout_ms, error);
+    }
     free(offsets);
     if (status != WEIR_OK) {
         return weir_error_context(error, "checkpoint %" PRId64, manifest->number);
@@ -253,7 +267,9 @@ static enum weir_status complete(struct weir_committer *committer,
                                  struct weir_error *error)
 {
     int64_t number = completed->barrier.number;
-    WEIR_ASSERT(number == committer->next_number);
+    bool is_at_least_once = committer->config.is_at_least_once;
+    WEIR_ASSERT(is_at_least_once ? number >= committer->next_number
+                                 : number == committer->next_number);
     struct weir_manifest manifest;
     fill_manifest(committer, completed, arena, &manifest);
     if (write_manifest(committer, completed, &manifest, error) != WEIR_OK) {
@@ -267,10 +283,11 @@ static enum weir_status complete(struct weir_committer *committer,
     if (commit(committer, &manifest, error) != WEIR_OK) {
         return WEIR_ERROR;
     }
-    committer->next_number++;
+    committer->next_number = number + 1;
+    committer->pointer_number = number;
     post(committer, WEIR_MAIL_COMMITTED, number);
     weir_janitor_clean(committer->janitor, number);
-    if (completed->barrier.type == WEIR_BARRIER_FINAL) {
+    if (completed->barrier.type == WEIR_BARRIER_FINAL || is_at_least_once) {
         return WEIR_OK;
     }
     if (weir_handles_begin(committer->config.handles, number + WEIR_HANDLE_COUNT, error) !=
@@ -286,11 +303,16 @@ static void on_complete(struct weir_committer *committer, struct weir_completed 
     struct weir_error error;
     struct weir_arena *arena = weir_arena_create(4096);
     if (!committer->has_failed && complete(committer, completed, arena, &error) != WEIR_OK) {
-        committer->has_failed = true;
+        // What the store did not take, the next checkpoint can make up for.
+        committer->has_failed = !committer->config.is_at_least_once ||
+                                error.domain != WEIR_DOMAIN_STORE ||
+                                error.action != WEIR_ACTION_RECOVER;
         struct weir_error *copy = weir_alloc(sizeof *copy);
         *copy = error;
         weir_mailbox_post(committer->config.coordinator,
-                          &(struct weir_mail){.kind = WEIR_MAIL_FAILED, .payload = copy});
+                          &(struct weir_mail){.kind = WEIR_MAIL_COMMIT_FAILED,
+                                              .number = completed->barrier.number,
+                                              .payload = copy});
     }
     weir_arena_destroy(arena);
     weir_completed_destroy(completed);
@@ -317,7 +339,8 @@ enum weir_status weir_committer_start(const struct weir_committer_config *config
                                       int64_t first_number, struct weir_committer **out,
                                       struct weir_error *error)
 {
-    for (int64_t epoch = first_number; epoch < first_number + WEIR_HANDLE_COUNT; epoch++) {
+    int64_t end_number = config->is_at_least_once ? first_number : first_number + WEIR_HANDLE_COUNT;
+    for (int64_t epoch = first_number; epoch < end_number; epoch++) {
         if (weir_handles_begin(config->handles, epoch, error) != WEIR_OK) {
             return WEIR_ERROR;
         }
@@ -330,8 +353,10 @@ enum weir_status weir_committer_start(const struct weir_committer_config *config
     committer->janitor = config->janitor;
     committer->mailbox = weir_mailbox_create();
     committer->next_number = first_number;
+    committer->pointer_number = first_number - 1;
     committer->full_commit_ms = weir_now_ms(config->clock);
-    post(committer, WEIR_MAIL_HANDLE_READY, first_number + WEIR_HANDLE_COUNT - 1);
+    post(committer, WEIR_MAIL_HANDLE_READY,
+         config->is_at_least_once ? INT64_MAX : first_number + WEIR_HANDLE_COUNT - 1);
     int failed = pthread_create(&committer->thread, NULL, run, committer);
     WEIR_ASSERT(failed == 0);
     pthread_setname_np(committer->thread, "committer");

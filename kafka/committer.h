@@ -31,6 +31,7 @@ struct weir_committer_config {
     const char *restore; // WEIR_RESTORE, recorded in every manifest
     uint32_t parallelism;
     uint32_t retained;
+    bool is_at_least_once; // rows are in no transaction: only offsets and pointer are
     const struct weir_state_files *files; // NULL: the job keeps no keyed state
     struct weir_janitor *janitor;         // made by the claim; taken over by the committer
     int64_t checkpoint_timeout_ms;
@@ -50,8 +51,8 @@ enum weir_status weir_claim(struct weir_committer_config *config,
 
 struct weir_committer;
 
-// Opens the transactions of the next epochs (first_number and the three after it) and starts the
-// thread. Error: a transaction could not be opened.
+// Opens the transactions of the next epochs (first_number and the three after it; at least once:
+// none) and starts the thread. Error: a transaction could not be opened.
 enum weir_status weir_committer_start(const struct weir_committer_config *config,
                                       int64_t first_number, struct weir_committer **committer,
                                       struct weir_error *error);

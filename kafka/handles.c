@@ -24,8 +24,8 @@
 #include <time.h>
 
 enum {
-    CALL_TIMEOUT_MS = 10000,  // of one try; the caller's deadline bounds all of them
-    ABORT_TIMEOUT_MS = 3000,  // one short try: what it misses, the next init aborts
+    CALL_TIMEOUT_MS = 10000, // of one try; the caller's deadline bounds all of them
+    ABORT_TIMEOUT_MS = 3000, // one short try: what it misses, the next init aborts
     RETRY_PAUSE_MS = 100,
 };
 
@@ -40,6 +40,7 @@ struct weir_handles {
     struct weir_kafka *kafka;
     const struct weir_clock *clock;
     struct handle handles[WEIR_HANDLE_COUNT];
+    struct weir_producer *rows; // at least once: all rows go here; else NULL
 };
 
 static struct handle *handle_of(struct weir_handles *handles, int64_t epoch)
@@ -107,9 +108,9 @@ static void *run_init(void *argument)
 }
 
 enum weir_status weir_handles_open(struct weir_kafka *kafka, const char *job_id,
-                                   int32_t instance_id, const struct weir_clock *clock,
-                                   int64_t deadline_ms, struct weir_handles **out,
-                                   struct weir_error *error)
+                                   int32_t instance_id, bool is_at_least_once,
+                                   const struct weir_clock *clock, int64_t deadline_ms,
+                                   struct weir_handles **out, struct weir_error *error)
 {
     struct weir_handles *handles = weir_alloc_zero(sizeof *handles);
     handles->kafka = kafka;
@@ -132,6 +133,9 @@ enum weir_status weir_handles_open(struct weir_kafka *kafka, const char *job_id,
             status = WEIR_ERROR;
             *error = jobs[i].error;
         }
+    }
+    if (status == WEIR_OK && is_at_least_once) {
+        status = kafka->ops->producer_create(kafka, NULL, &handles->rows, error);
     }
     if (status != WEIR_OK) {
         weir_handles_close(handles);
@@ -168,12 +172,15 @@ void weir_handles_close(struct weir_handles *handles)
     for (int i = 0; i < WEIR_HANDLE_COUNT; i++) {
         pthread_join(threads[i], NULL);
     }
+    if (handles->rows != NULL) {
+        handles->rows->ops->destroy(handles->rows);
+    }
     free(handles);
 }
 
 struct weir_producer *weir_handles_producer(struct weir_handles *handles, int64_t epoch)
 {
-    return handle_of(handles, epoch)->producer;
+    return handles->rows != NULL ? handles->rows : handle_of(handles, epoch)->producer;
 }
 
 const char *weir_handles_id(const struct weir_handles *handles, int64_t epoch)
@@ -208,8 +215,8 @@ enum weir_status weir_handles_begin(struct weir_handles *handles, int64_t epoch,
 
 enum weir_status weir_handles_commit(struct weir_handles *handles, int64_t epoch,
                                      uint32_t offset_count,
-                                     const struct weir_offset_commit *offsets,
-                                     int64_t deadline_ms, struct weir_error *error)
+                                     const struct weir_offset_commit *offsets, int64_t deadline_ms,
+                                     struct weir_error *error)
 {
     struct handle *handle = handle_of(handles, epoch);
     WEIR_ASSERT(handle->is_open && offset_count > 0);

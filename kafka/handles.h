@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The four transactional producer handles of an instance. Epoch n belongs to handle n mod 4, a pure
+// The producers of an instance. Four are transactional. Epoch n belongs to handle n mod 4, a pure
 // function, so that two owners of one job always meet on the same transactional ids and fence each
 // other (docs/commit.md).
 //
@@ -14,15 +14,17 @@
 struct weir_handles;
 
 // Creates all four and runs init_transactions on them side by side: older owners are fenced, what
-// they left open is aborted. Tries again until the deadline. Blocks.
+// they left open is aborted. Tries again until the deadline. is_at_least_once: rows go through an
+// idempotent producer of their own, and transactions hold offsets only. Blocks.
 enum weir_status weir_handles_open(struct weir_kafka *kafka, const char *job_id,
-                                   int32_t instance_id, const struct weir_clock *clock,
-                                   int64_t deadline_ms, struct weir_handles **handles,
-                                   struct weir_error *error);
+                                   int32_t instance_id, bool is_at_least_once,
+                                   const struct weir_clock *clock, int64_t deadline_ms,
+                                   struct weir_handles **handles, struct weir_error *error);
 
 // One short try to abort what is open, then all are destroyed. Accepts NULL.
 void weir_handles_close(struct weir_handles *handles);
 
+// Of the rows of that epoch.
 struct weir_producer *weir_handles_producer(struct weir_handles *handles, int64_t epoch);
 const char *weir_handles_id(const struct weir_handles *handles, int64_t epoch);
 
@@ -36,7 +38,7 @@ enum weir_status weir_handles_begin(struct weir_handles *handles, int64_t epoch,
 // Blocks.
 enum weir_status weir_handles_commit(struct weir_handles *handles, int64_t epoch,
                                      uint32_t offset_count,
-                                     const struct weir_offset_commit *offsets,
-                                     int64_t deadline_ms, struct weir_error *error);
+                                     const struct weir_offset_commit *offsets, int64_t deadline_ms,
+                                     struct weir_error *error);
 
 #endif

@@ -222,6 +222,16 @@ static enum weir_status barrier(struct weir_operator *op, const struct weir_barr
     return WEIR_OK;
 }
 
+static void cancelled(struct weir_operator *op, int64_t number)
+{
+    struct policy *policy = (struct policy *)op;
+    for (int i = 0; i < WRITER_COUNT; i++) {
+        if (policy->writers[i] != NULL) {
+            weir_writer_cancel(policy->writers[i], number);
+        }
+    }
+}
+
 static enum weir_status resume(struct weir_operator *op, struct weir_error *error)
 {
     struct policy *policy = (struct policy *)op;
@@ -258,6 +268,7 @@ static void destroy(struct weir_operator *op)
 static const struct weir_operator_ops policy_ops = {
     .kind = "row policy",
     .barrier = barrier,
+    .cancelled = cancelled,
     .resume = resume,
     .destroy = destroy,
 };

@@ -211,6 +211,11 @@ static enum weir_status barrier(struct weir_operator *op, const struct weir_barr
     return WEIR_OK;
 }
 
+static void cancelled(struct weir_operator *op, int64_t number)
+{
+    weir_writer_cancel(((struct sink *)op)->config.writer, number);
+}
+
 static enum weir_status resume(struct weir_operator *op, struct weir_error *error)
 {
     struct sink *sink = (struct sink *)op;
@@ -238,6 +243,7 @@ static const struct weir_operator_ops sink_ops = {
     .kind = "kafka sink",
     .process = process,
     .barrier = barrier,
+    .cancelled = cancelled,
     .resume = resume,
     .destroy = destroy,
 };

@@ -9,6 +9,8 @@
 // 2. Held rows of a partition are handed over in the order in which they were written.
 // 3. The snapshot of epoch n is let go when rows written, handed over and acknowledged in n are as
 //    many. A held row counts as written.
+//    At least once all epochs share a counter a partition: reports of an idempotent producer come
+//    in order, so that epoch n is complete when as many have come as rows had been written by then.
 // 4. acknowledged_count has one writer, the handle's delivery thread; the rest is the task's. The
 //    task asks to be woken (wants_wake) before it looks once more and sleeps: no report is missed.
 #include "kafka/writer.h"
@@ -57,6 +59,7 @@ struct partition {
 struct epoch_end {
     int64_t epoch;
     struct weir_snapshot *snapshot; // NULL: let go
+    uint64_t *written_counts;       // at least once, by partition: at the barrier
 };
 
 struct weir_writer {
@@ -78,8 +81,8 @@ struct weir_writer {
 
 static struct slot *slot_of(struct weir_writer *writer, int64_t epoch, int32_t partition)
 {
-    return &writer->slots[(size_t)(epoch % WEIR_HANDLE_COUNT) * writer->config.partition_count +
-                          (size_t)partition];
+    size_t row = writer->config.is_at_least_once ? 0 : (size_t)(epoch % WEIR_HANDLE_COUNT);
+    return &writer->slots[row * writer->config.partition_count + (size_t)partition];
 }
 
 static void wake_if_wanted(struct weir_writer *writer)
@@ -135,6 +138,10 @@ struct weir_writer *weir_writer_create(const struct weir_writer_config *config)
     for (uint32_t i = 0; i < config->partition_count; i++) {
         writer->partitions[i].open_epoch = config->first_epoch;
     }
+    for (int i = 0; config->is_at_least_once && i < WEIR_HANDLE_COUNT; i++) {
+        writer->ends[i].written_counts =
+            weir_alloc_zero(config->partition_count * sizeof *writer->ends[i].written_counts);
+    }
     writer->held = weir_arena_create(256 << 10);
     pthread_mutex_init(&writer->failure_lock, NULL);
     return writer;
@@ -149,6 +156,7 @@ void weir_writer_destroy(struct weir_writer *writer)
         if (writer->ends[i].snapshot != NULL) {
             weir_snapshot_abandon(writer->ends[i].snapshot);
         }
+        free(writer->ends[i].written_counts);
     }
     pthread_mutex_destroy(&writer->failure_lock);
     weir_arena_destroy(writer->held);
@@ -332,9 +340,49 @@ enum weir_status weir_writer_write(struct weir_writer *writer, const struct weir
     return WEIR_OK;
 }
 
+static void give_up(struct weir_writer *writer, struct epoch_end *end)
+{
+    if (end->snapshot != NULL) {
+        weir_snapshot_abandon(end->snapshot);
+        end->snapshot = NULL;
+        writer->unfinished_count--;
+    }
+}
+
+void weir_writer_cancel(struct weir_writer *writer, int64_t number)
+{
+    struct epoch_end *end = &writer->ends[number % WEIR_HANDLE_COUNT];
+    if (writer->config.is_at_least_once && end->epoch == number) {
+        give_up(writer, end);
+    }
+}
+
+// Numbers may be passed over. A snapshot that still waits after four more barriers is of a
+// checkpoint that was given up: no more than three are pending.
+static void barrier_at_least_once(struct weir_writer *writer, const struct weir_barrier *barrier,
+                                  struct weir_snapshot *snapshot)
+{
+    WEIR_ASSERT(barrier->number >= writer->epoch);
+    struct epoch_end *end = &writer->ends[barrier->number % WEIR_HANDLE_COUNT];
+    give_up(writer, end);
+    weir_snapshot_hold(snapshot);
+    end->epoch = barrier->number;
+    end->snapshot = snapshot;
+    writer->unfinished_count++;
+    writer->epoch = barrier->number + 1;
+    for (uint32_t i = 0; i < writer->config.partition_count; i++) {
+        end->written_counts[i] = slot_of(writer, writer->epoch, (int32_t)i)->written_count;
+        writer->partitions[i].open_epoch = writer->epoch;
+    }
+}
+
 void weir_writer_barrier(struct weir_writer *writer, const struct weir_barrier *barrier,
                          struct weir_snapshot *snapshot)
 {
+    if (writer->config.is_at_least_once) {
+        barrier_at_least_once(writer, barrier, snapshot);
+        return;
+    }
     WEIR_ASSERT(barrier->number == writer->epoch);
     struct epoch_end *end = &writer->ends[writer->epoch % WEIR_HANDLE_COUNT];
     WEIR_ASSERT(end->snapshot == NULL);
@@ -397,10 +445,14 @@ static enum weir_status drain_all(struct weir_writer *writer, struct weir_error 
     return WEIR_OK;
 }
 
-static bool is_epoch_acknowledged(struct weir_writer *writer, int64_t epoch)
+static bool is_epoch_acknowledged(struct weir_writer *writer, const struct epoch_end *end)
 {
     for (uint32_t i = 0; i < writer->config.partition_count; i++) {
-        if (!is_acknowledged(slot_of(writer, epoch, (int32_t)i))) {
+        struct slot *slot = slot_of(writer, end->epoch, (int32_t)i);
+        bool is_complete = writer->config.is_at_least_once
+                               ? atomic_load(&slot->acknowledged_count) >= end->written_counts[i]
+                               : is_acknowledged(slot);
+        if (!is_complete) {
             return false;
         }
     }
@@ -411,7 +463,7 @@ static void release_complete(struct weir_writer *writer)
 {
     for (int i = 0; i < WEIR_HANDLE_COUNT; i++) {
         struct epoch_end *end = &writer->ends[i];
-        if (end->snapshot != NULL && is_epoch_acknowledged(writer, end->epoch)) {
+        if (end->snapshot != NULL && is_epoch_acknowledged(writer, end)) {
             end->snapshot->flushed_us = weir_monotonic_us();
             weir_snapshot_release(end->snapshot);
             end->snapshot = NULL;

@@ -18,7 +18,8 @@ struct weir_writer_config {
     struct weir_handles *handles;
     const char *topic; // as long as the writer
     uint32_t partition_count;
-    int64_t first_epoch;         // of the first row
+    int64_t first_epoch;   // of the first row
+    bool is_at_least_once; // one producer for all epochs, which keeps the order by itself
     // Of the task: woken when held rows may go or an epoch is complete.
     struct weir_mailbox *mailbox;
     size_t held_bytes_max;
@@ -51,6 +52,9 @@ bool weir_writer_is_waiting(const struct weir_writer *writer);
 // has its good delivery report.
 void weir_writer_barrier(struct weir_writer *writer, const struct weir_barrier *barrier,
                          struct weir_snapshot *snapshot);
+
+// At least once: the checkpoint will not be; its snapshot is let go of.
+void weir_writer_cancel(struct weir_writer *writer, int64_t number);
 
 // Hands over what was held as far as allowed, lets go of the snapshots of complete epochs, and
 // reports a failed delivery. Cheap when there is nothing to do.

@@ -5,6 +5,27 @@
 #include "runtime/base/clock.h"
 #include "runtime/state.h"
 
+const char *weir_checkpoint_failure_name(enum weir_checkpoint_failure failure)
+{
+    switch (failure) {
+    case WEIR_FAILURE_NONE:
+        return "none";
+    case WEIR_FAILURE_EXPIRED:
+        return "expired";
+    case WEIR_FAILURE_STORE:
+        return "store";
+    case WEIR_FAILURE_COMMIT:
+        return "commit";
+    case WEIR_FAILURE_FENCED:
+        return "fenced";
+    case WEIR_FAILURE_TASK:
+        return "task";
+    case WEIR_FAILURE_SUBSUMED:
+        return "subsumed";
+    }
+    WEIR_ASSERT(!"unreachable");
+}
+
 static void keep_longest(int64_t *longest_us, int64_t from_us, int64_t to_us)
 {
     if (to_us - from_us > *longest_us) {

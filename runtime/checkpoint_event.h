@@ -8,9 +8,21 @@
 enum weir_checkpoint_event_kind {
     WEIR_CHECKPOINT_TRIGGERED,
     WEIR_CHECKPOINT_COMMITTED,
-    WEIR_CHECKPOINT_FAILED,  // its run has failed; `text` says why
+    WEIR_CHECKPOINT_FAILED,  // it will not be; `failure` and `text` say why
     WEIR_CHECKPOINT_SKIPPED, // nothing had changed since the last one, which is as good as new
 };
+
+// Why a checkpoint failed (closed set).
+enum weir_checkpoint_failure {
+    WEIR_FAILURE_NONE,
+    WEIR_FAILURE_EXPIRED,  // not complete within WEIR_CHECKPOINT_TIMEOUT
+    WEIR_FAILURE_STORE,    // the checkpoint store did not take its manifest
+    WEIR_FAILURE_COMMIT,   // the transaction was not committed, or nobody knows
+    WEIR_FAILURE_FENCED,   // another instance took over, or the broker timed the transaction out
+    WEIR_FAILURE_TASK,     // something else failed in the run: a task, the watch on topics
+    WEIR_FAILURE_SUBSUMED, // at least once: a newer one was complete first
+};
+const char *weir_checkpoint_failure_name(enum weir_checkpoint_failure failure);
 
 // Of a committed checkpoint, in microseconds; the longest of all tasks where they work side by
 // side.
@@ -33,7 +45,8 @@ struct weir_checkpoint_event {
     struct weir_checkpoint_phases phases; // COMMITTED
     uint64_t log_bytes;                   // COMMITTED: of the files that it consists of
     uint64_t materialised_bytes;
-    const char *text; // FAILED; valid during the call
+    enum weir_checkpoint_failure failure; // FAILED
+    const char *text;                     // FAILED; valid during the call
 };
 
 // Takes in what the acknowledgement of a task tells.

@@ -27,12 +27,14 @@ void weir_coordinator_drop_mail(struct weir_mail *mail)
         weir_completed_destroy(mail->payload);
         break;
     case WEIR_MAIL_FAILED:
+    case WEIR_MAIL_COMMIT_FAILED:
         free(mail->payload);
         break;
     case WEIR_MAIL_REQUEST:
     case WEIR_MAIL_SAVEPOINT:
         weir_request_fail(mail->payload, WEIR_LIFE_IS_OVER);
         break;
+    case WEIR_MAIL_CANCEL:
     case WEIR_MAIL_DRAIN:
     case WEIR_MAIL_SAVEPOINT_OVER:
     case WEIR_MAIL_TRIGGER:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// See coordinator.h. On the way of an epoch: trigger (to the source tasks) → acknowledgements (from
-// all tasks) → complete (to the committer: manifest, offsets, commit) → committed (to all tasks).
+// See coordinator.h; deadlines are coordinator_watch.c's. On the way of an epoch: trigger (to the
+// source tasks) → acknowledgements (from all tasks) → complete (to the committer: manifest,
+// offsets, commit) → committed (to all tasks).
 //
 // A pending checkpoint: COLLECTING → COMMITTING → gone; its number is next_number at the trigger.
 //
@@ -8,67 +9,19 @@
 // 1. The numbers of one run are consecutive: first_number, first_number + 1, …; a trigger that is
 //    refused uses none.
 // 2. Checkpoints are handed to the committer in the order of their numbers.
-// 3. Once a barrier is out, a checkpoint that fails ends the run (its rows are in its transaction);
-//    the job recovers from the last committed one.
+// 3. Exactly once: once a barrier is out, a checkpoint that fails ends the run (its rows are in its
+//    transaction); the job recovers from the last committed one. At least once: it is given up, or
+//    subsumed by a newer one that is complete first, and its number is passed over.
 // 4. There is one outcome, and after it nothing is triggered or handed on.
-#include "runtime/coordinator.h"
+#include "runtime/coordinator_internal.h"
 
 #include "runtime/base/failpoint.h"
 #include "runtime/base/limits.h"
 #include "runtime/base/log.h"
 
-#include <unistd.h>
+#include <stdlib.h>
 
-enum {
-    OVERDUE_GRACE_MS = 30000,
-    REQUESTS_MAX = 64, // that wait for the same checkpoint
-};
-
-enum pending_state {
-    PENDING_COLLECTING, // acknowledgements are coming in
-    PENDING_COMMITTING, // with the committer
-};
-
-struct pending {
-    struct weir_barrier barrier;
-    enum pending_state state;
-    bool is_stored; // its manifest is durable: the time-out is over
-    int64_t triggered_ms;
-    int64_t handed_ms;  // to the committer: all tasks have acknowledged
-    int64_t stored_ms;  // the manifest
-    int64_t overdue_ms; // when the commit was first seen to be; 0: not yet
-    uint32_t acknowledged_count;
-    struct weir_checkpoint_event event; // what is known of it so far
-    struct weir_snapshot **snapshots;   // by task idx; NULL: not yet
-    struct weir_request_list requests;  // answered when it is committed
-};
-
-enum ending {
-    ENDING_NOT,
-    ENDING_BOUNDED,
-    ENDING_STOP,
-    ENDING_DRAIN, // as STOP, once every source task has advanced time to the end
-    ENDING_REBUILD,
-};
-
-struct weir_coordinator {
-    struct weir_coordinator_config config;
-    struct pending pending[WEIR_CHECKPOINTS_CONCURRENT_MAX]; // oldest first
-    uint32_t pending_count;
-    int64_t next_number;
-    int64_t handle_ready_number;
-    int64_t last_trigger_ms;
-    int64_t last_end_ms;
-    uint64_t *activity;    // by task idx, at the last trigger
-    bool *is_finished;     // by task idx
-    uint32_t source_count; // tasks that read Kafka and get the triggers
-    uint32_t finished_count;
-    bool is_checkpoint_wanted;        // a task asked for one: the interval is not waited for
-    struct weir_request_list waiting; // for the next checkpoint; those that end the job, the last
-    enum ending ending;
-    bool is_final_triggered;
-    struct weir_outcome outcome;
-};
+enum { REQUESTS_MAX = 64 }; // that wait for the same checkpoint
 
 struct weir_coordinator *weir_coordinator_create(const struct weir_coordinator_config *config)
 {
@@ -77,6 +30,7 @@ struct weir_coordinator *weir_coordinator_create(const struct weir_coordinator_c
     WEIR_ASSERT(config->task_count >= 1 && config->task_count <= WEIR_TASKS_MAX);
     struct weir_coordinator *coordinator = weir_alloc_zero(sizeof *coordinator);
     coordinator->config = *config;
+    coordinator->pending.task_count = config->task_count;
     coordinator->next_number = config->first_number;
     coordinator->handle_ready_number = INT64_MIN;
     coordinator->last_trigger_ms = weir_now_ms(config->clock);
@@ -90,24 +44,12 @@ struct weir_coordinator *weir_coordinator_create(const struct weir_coordinator_c
     return coordinator;
 }
 
-static void pending_deinit(struct pending *pending, uint32_t task_count)
-{
-    for (uint32_t i = 0; pending->snapshots != NULL && i < task_count; i++) {
-        weir_snapshot_destroy(pending->snapshots[i]);
-    }
-    free(pending->snapshots);
-    pending->snapshots = NULL;
-    weir_request_list_fail(&pending->requests, WEIR_LIFE_IS_OVER);
-}
-
 void weir_coordinator_destroy(struct weir_coordinator *coordinator)
 {
     if (coordinator == NULL) {
         return;
     }
-    for (uint32_t i = 0; i < coordinator->pending_count; i++) {
-        pending_deinit(&coordinator->pending[i], coordinator->config.task_count);
-    }
+    weir_pending_list_deinit(&coordinator->pending);
     weir_request_list_fail(&coordinator->waiting, WEIR_LIFE_IS_OVER);
     free(coordinator->activity);
     free(coordinator->is_finished);
@@ -133,104 +75,155 @@ static void end_run(struct weir_coordinator *coordinator, enum weir_outcome_kind
     coordinator->outcome.kind = kind;
 }
 
-static void end_failed(struct weir_coordinator *coordinator, const struct weir_error *error)
+static void observe_failure(const struct weir_coordinator *coordinator,
+                            const struct weir_pending *pending,
+                            enum weir_checkpoint_failure failure, const char *text)
+{
+    struct weir_checkpoint_event event = pending->event;
+    event.kind = WEIR_CHECKPOINT_FAILED;
+    event.failure = failure;
+    event.text = text;
+    observe(coordinator, &event);
+}
+
+void weir_coordinator_end_failed(struct weir_coordinator *coordinator,
+                                 enum weir_checkpoint_failure failure,
+                                 const struct weir_error *error)
 {
     if (coordinator->outcome.kind == WEIR_OUTCOME_NONE) {
         coordinator->outcome.error = *error;
         end_run(coordinator, WEIR_OUTCOME_FAILED);
         weir_request_list_fail(&coordinator->waiting, error->text);
-        for (uint32_t i = 0; i < coordinator->pending_count; i++) {
-            struct weir_checkpoint_event event = coordinator->pending[i].event;
-            event.kind = WEIR_CHECKPOINT_FAILED;
-            event.text = error->text;
-            observe(coordinator, &event);
-            weir_request_list_fail(&coordinator->pending[i].requests, error->text);
+        for (uint32_t i = 0; i < coordinator->pending.count; i++) {
+            struct weir_pending *pending = &coordinator->pending.items[i];
+            observe_failure(coordinator, pending, failure, error->text);
+            weir_request_list_fail(&pending->requests, error->text);
         }
     }
+}
+
+static void post_to_sources(const struct weir_coordinator *coordinator,
+                            const struct weir_mail *mail)
+{
+    for (uint32_t i = 0; i < coordinator->config.task_count; i++) {
+        if (weir_task_is_source(coordinator->config.tasks[i])) {
+            weir_mailbox_post(weir_task_mailbox(coordinator->config.tasks[i]), mail);
+        }
+    }
+}
+
+void weir_coordinator_fail_pending(struct weir_coordinator *coordinator,
+                                   struct weir_pending *pending,
+                                   enum weir_checkpoint_failure failure,
+                                   const struct weir_error *error)
+{
+    const struct weir_coordinator_config *config = &coordinator->config;
+    coordinator->failures_in_row++;
+    if (!config->is_at_least_once || pending->barrier.type == WEIR_BARRIER_FINAL ||
+        coordinator->failures_in_row > config->tolerable_failures) {
+        weir_coordinator_end_failed(coordinator, failure, error);
+        return;
+    }
+    weir_log(WEIR_LOG_WARN, "%s; the job goes on, %u of %u such failures in a row", error->text,
+             coordinator->failures_in_row, config->tolerable_failures);
+    observe_failure(coordinator, pending, failure, error->text);
+    post_to_sources(coordinator, &(struct weir_mail){.kind = WEIR_MAIL_CANCEL,
+                                                     .number = pending->barrier.number});
+    weir_pending_list_remove(&coordinator->pending, pending, error->text);
+    coordinator->last_end_ms = weir_now_ms(config->clock);
+    coordinator->is_behind = true; // what it would have committed still has to be
 }
 
 static void end_as_asked(struct weir_coordinator *coordinator)
 {
     switch (coordinator->ending) {
-    case ENDING_BOUNDED:
+    case WEIR_ENDING_BOUNDED:
         end_run(coordinator, WEIR_OUTCOME_DONE);
         return;
-    case ENDING_STOP:
-    case ENDING_DRAIN:
+    case WEIR_ENDING_STOP:
+    case WEIR_ENDING_DRAIN:
         end_run(coordinator, WEIR_OUTCOME_STOPPED);
         return;
-    case ENDING_REBUILD:
+    case WEIR_ENDING_REBUILD:
         end_run(coordinator, WEIR_OUTCOME_REBUILD);
         return;
-    case ENDING_NOT:
+    case WEIR_ENDING_NOT:
         WEIR_ASSERT(!"no end was asked for");
     }
 }
 
-static struct pending *find_pending(struct weir_coordinator *coordinator, int64_t number)
+// At least once: what is complete makes older ones needless, as it says all that they would have
+// said. A savepoint is somebody's, and is waited for.
+static void subsume(struct weir_coordinator *coordinator)
 {
-    for (uint32_t i = 0; i < coordinator->pending_count; i++) {
-        if (coordinator->pending[i].barrier.number == number) {
-            return &coordinator->pending[i];
+    struct weir_pending_list *list = &coordinator->pending;
+    uint32_t newest = list->count;
+    while (newest > 0 && !weir_pending_is_complete(list, &list->items[newest - 1])) {
+        newest--;
+    }
+    for (uint32_t i = newest; i > 1; i--) { // items[newest - 1] is complete
+        struct weir_pending *older = &list->items[i - 2];
+        if (older->barrier.type == WEIR_BARRIER_SAVEPOINT) {
+            return;
+        }
+        if (older->state == WEIR_PENDING_COLLECTING && !weir_pending_is_complete(list, older)) {
+            observe_failure(coordinator, older, WEIR_FAILURE_SUBSUMED,
+                            "a newer checkpoint was complete first");
+            weir_request_list_move(&list->items[i - 1].requests, &older->requests);
+            weir_pending_list_remove(list, older, WEIR_LIFE_IS_OVER);
         }
     }
-    return NULL;
 }
 
 // Hands on every checkpoint that is complete, as long as all older ones have been handed on.
 static void hand_on(struct weir_coordinator *coordinator)
 {
-    for (uint32_t i = 0; i < coordinator->pending_count; i++) {
-        struct pending *pending = &coordinator->pending[i];
-        if (pending->state == PENDING_COMMITTING) {
+    struct weir_pending_list *list = &coordinator->pending;
+    if (coordinator->config.is_at_least_once) {
+        subsume(coordinator);
+    }
+    for (uint32_t i = 0; i < list->count; i++) {
+        struct weir_pending *pending = &list->items[i];
+        if (pending->state == WEIR_PENDING_COMMITTING) {
             continue;
         }
-        if (pending->acknowledged_count < coordinator->config.task_count) {
+        if (!weir_pending_is_complete(list, pending)) {
             return;
         }
-        struct weir_completed *completed = weir_alloc_zero(sizeof *completed);
-        completed->barrier = pending->barrier;
-        completed->triggered_ms = pending->triggered_ms;
-        completed->snapshot_count = coordinator->config.task_count;
-        completed->snapshots = pending->snapshots;
-        pending->snapshots = NULL;
-        pending->state = PENDING_COMMITTING;
-        pending->handed_ms = weir_now_ms(coordinator->config.clock);
-        pending->event.handed_us = weir_monotonic_us();
-        weir_mailbox_post(coordinator->config.committer,
-                          &(struct weir_mail){.kind = WEIR_MAIL_COMPLETE,
-                                              .number = pending->barrier.number,
-                                              .payload = completed});
+        int64_t now_ms = weir_now_ms(coordinator->config.clock);
+        weir_mailbox_post(
+            coordinator->config.committer,
+            &(struct weir_mail){.kind = WEIR_MAIL_COMPLETE,
+                                .number = pending->barrier.number,
+                                .payload = weir_pending_hand_on(list, pending, now_ms)});
     }
 }
 
-// Takes over snapshot. An acknowledgement is a success, a duplicate, unknown or late.
+// Takes over the snapshot.
 static void on_acknowledged(struct weir_coordinator *coordinator, struct weir_snapshot *snapshot)
 {
-    struct pending *pending = find_pending(coordinator, snapshot->barrier.number);
-    if (pending == NULL || pending->state != PENDING_COLLECTING ||
-        pending->snapshots[snapshot->task_idx] != NULL) {
-        const char *why =
-            pending == NULL
-                ? (snapshot->barrier.number < coordinator->next_number ? "late" : "unknown")
-                : "duplicate";
-        weir_log(WEIR_LOG_WARN, "acknowledgement of checkpoint %lld by task %u is %s",
-                 (long long)snapshot->barrier.number, snapshot->task_idx, why);
-        weir_snapshot_destroy(snapshot);
+    int64_t number = snapshot->barrier.number;
+    uint32_t task_idx = snapshot->task_idx;
+    enum weir_acknowledgement found =
+        weir_pending_list_acknowledge(&coordinator->pending, snapshot, coordinator->next_number);
+    coordinator->acknowledgement_counts[found]++;
+    if (found != WEIR_ACKNOWLEDGEMENT_SUCCESS) {
+        // In at-least-once mode a checkpoint that was given up is acknowledged late as a rule.
+        weir_log(coordinator->config.is_at_least_once ? WEIR_LOG_DEBUG : WEIR_LOG_WARN,
+                 "acknowledgement of checkpoint %lld by task %u is %s", (long long)number, task_idx,
+                 weir_acknowledgement_name(found));
         return;
     }
-    pending->snapshots[snapshot->task_idx] = snapshot;
-    pending->acknowledged_count++;
-    weir_checkpoint_event_add(&pending->event, snapshot,
-                              weir_task_is_source(coordinator->config.tasks[snapshot->task_idx]));
+    weir_checkpoint_event_add(&weir_pending_list_find(&coordinator->pending, number)->event,
+                              snapshot, weir_task_is_source(coordinator->config.tasks[task_idx]));
     hand_on(coordinator);
 }
 
 static void on_committed(struct weir_coordinator *coordinator, int64_t number)
 {
-    struct pending *oldest = &coordinator->pending[0];
-    WEIR_ASSERT(coordinator->pending_count > 0 && oldest->barrier.number == number &&
-                oldest->state == PENDING_COMMITTING);
+    struct weir_pending *oldest = &coordinator->pending.items[0];
+    WEIR_ASSERT(coordinator->pending.count > 0 && oldest->barrier.number == number &&
+                oldest->state == WEIR_PENDING_COMMITTING);
     int64_t now_ms = weir_now_ms(coordinator->config.clock);
     weir_log(WEIR_LOG_DEBUG,
              "checkpoint %lld committed: %lld ms, of these %lld ms at the committer, before that "
@@ -244,10 +237,8 @@ static void on_committed(struct weir_coordinator *coordinator, int64_t number)
     bool is_final = oldest->barrier.type == WEIR_BARRIER_FINAL;
     weir_request_list_answer(&oldest->requests, oldest->barrier.number, oldest->barrier.type,
                              coordinator->config.savepoints);
-    pending_deinit(oldest, coordinator->config.task_count);
-    coordinator->pending_count--;
-    memmove(&coordinator->pending[0], &coordinator->pending[1],
-            coordinator->pending_count * sizeof coordinator->pending[0]);
+    weir_pending_list_remove(&coordinator->pending, oldest, WEIR_LIFE_IS_OVER);
+    coordinator->failures_in_row = 0;
     coordinator->last_end_ms = now_ms;
     coordinator->outcome.committed_count++;
     for (uint32_t i = 0; i < coordinator->config.task_count; i++) {
@@ -259,27 +250,22 @@ static void on_committed(struct weir_coordinator *coordinator, int64_t number)
     }
 }
 
-static void ask_end(struct weir_coordinator *coordinator, enum ending ending)
+static void ask_end(struct weir_coordinator *coordinator, enum weir_ending ending)
 {
     // A stop wins over a rebuild that is under way, and a bounded end over both.
-    if (coordinator->ending == ENDING_NOT || coordinator->ending == ENDING_REBUILD ||
-        ending == ENDING_BOUNDED) {
+    if (coordinator->ending == WEIR_ENDING_NOT || coordinator->ending == WEIR_ENDING_REBUILD ||
+        ending == WEIR_ENDING_BOUNDED) {
         coordinator->ending = ending;
     }
 }
 
 static void ask_drain(struct weir_coordinator *coordinator)
 {
-    if (coordinator->ending == ENDING_BOUNDED || coordinator->ending == ENDING_DRAIN) {
+    if (coordinator->ending == WEIR_ENDING_BOUNDED || coordinator->ending == WEIR_ENDING_DRAIN) {
         return; // time is at its end, or on its way
     }
-    coordinator->ending = ENDING_DRAIN;
-    for (uint32_t i = 0; i < coordinator->config.task_count; i++) {
-        if (weir_task_is_source(coordinator->config.tasks[i])) {
-            weir_mailbox_post(weir_task_mailbox(coordinator->config.tasks[i]),
-                              &(struct weir_mail){.kind = WEIR_MAIL_DRAIN});
-        }
-    }
+    coordinator->ending = WEIR_ENDING_DRAIN;
+    post_to_sources(coordinator, &(struct weir_mail){.kind = WEIR_MAIL_DRAIN});
 }
 
 static void on_request(struct weir_coordinator *coordinator, struct weir_request *request)
@@ -303,7 +289,7 @@ static void on_request(struct weir_coordinator *coordinator, struct weir_request
     if (wish->is_drain) {
         ask_drain(coordinator);
     } else if (wish->is_stop) {
-        ask_end(coordinator, ENDING_STOP);
+        ask_end(coordinator, WEIR_ENDING_STOP);
     } else {
         coordinator->is_checkpoint_wanted = true;
     }
@@ -315,8 +301,24 @@ static void on_finished(struct weir_coordinator *coordinator, uint32_t task_idx)
     coordinator->is_finished[task_idx] = true;
     coordinator->finished_count++;
     if (coordinator->finished_count == coordinator->source_count &&
-        coordinator->ending != ENDING_DRAIN) {
-        ask_end(coordinator, ENDING_BOUNDED);
+        coordinator->ending != WEIR_ENDING_DRAIN) {
+        ask_end(coordinator, WEIR_ENDING_BOUNDED);
+    }
+}
+
+// The store's refusal can be made up for by a later checkpoint; what became of a transaction is for
+// the recovery to find out.
+static void on_commit_failed(struct weir_coordinator *coordinator, int64_t number,
+                             const struct weir_error *error)
+{
+    struct weir_pending *pending = weir_pending_list_find(&coordinator->pending, number);
+    bool is_store = error->domain == WEIR_DOMAIN_STORE && error->action == WEIR_ACTION_RECOVER;
+    if (is_store && pending != NULL && !pending->is_stored) {
+        weir_coordinator_fail_pending(coordinator, pending, WEIR_FAILURE_STORE, error);
+    } else {
+        weir_coordinator_end_failed(
+            coordinator,
+            error->action == WEIR_ACTION_FENCED ? WEIR_FAILURE_FENCED : WEIR_FAILURE_COMMIT, error);
     }
 }
 
@@ -333,14 +335,19 @@ static void take_mail(struct weir_coordinator *coordinator)
             on_finished(coordinator, mail.task_idx);
             break;
         case WEIR_MAIL_FAILED:
-            end_failed(coordinator, mail.payload);
+            weir_coordinator_end_failed(coordinator, WEIR_FAILURE_TASK, mail.payload);
+            free(mail.payload);
+            break;
+        case WEIR_MAIL_COMMIT_FAILED:
+            on_commit_failed(coordinator, mail.number, mail.payload);
             free(mail.payload);
             break;
         case WEIR_MAIL_HANDLE_READY:
             coordinator->handle_ready_number = mail.number;
             break;
         case WEIR_MAIL_MANIFEST_STORED: {
-            struct pending *pending = find_pending(coordinator, mail.number);
+            struct weir_pending *pending =
+                weir_pending_list_find(&coordinator->pending, mail.number);
             WEIR_ASSERT(pending != NULL);
             pending->is_stored = true;
             pending->stored_ms = weir_now_ms(coordinator->config.clock);
@@ -353,14 +360,15 @@ static void take_mail(struct weir_coordinator *coordinator)
             coordinator->is_checkpoint_wanted = true;
             break;
         case WEIR_MAIL_REQUEST_STOP:
-            ask_end(coordinator, ENDING_STOP);
+            ask_end(coordinator, WEIR_ENDING_STOP);
             break;
         case WEIR_MAIL_REQUEST_REBUILD:
-            ask_end(coordinator, ENDING_REBUILD);
+            ask_end(coordinator, WEIR_ENDING_REBUILD);
             break;
         case WEIR_MAIL_REQUEST:
             on_request(coordinator, mail.payload);
             break;
+        case WEIR_MAIL_CANCEL:
         case WEIR_MAIL_DRAIN:
         case WEIR_MAIL_SAVEPOINT:
         case WEIR_MAIL_SAVEPOINT_OVER:
@@ -374,6 +382,9 @@ static void take_mail(struct weir_coordinator *coordinator)
 
 static bool is_quiet(const struct weir_coordinator *coordinator)
 {
+    if (coordinator->is_behind) {
+        return false;
+    }
     for (uint32_t i = 0; i < coordinator->config.task_count; i++) {
         if (weir_task_activity(coordinator->config.tasks[i]) != coordinator->activity[i]) {
             return false;
@@ -386,18 +397,10 @@ static void trigger(struct weir_coordinator *coordinator, enum weir_barrier_type
                     int64_t now_ms)
 {
     const struct weir_coordinator_config *config = &coordinator->config;
-    struct pending *pending = &coordinator->pending[coordinator->pending_count++];
-    *pending = (struct pending){
-        .barrier = {.number = coordinator->next_number,
-                    .timestamp_ms = weir_wall_ms(config->clock),
-                    .type = type},
-        .triggered_ms = now_ms,
-        .event = {.number = coordinator->next_number,
-                  .type = type,
-                  .timestamp_ms = weir_wall_ms(config->clock),
-                  .triggered_us = weir_monotonic_us()},
-        .snapshots = weir_alloc_zero(config->task_count * sizeof *pending->snapshots),
-    };
+    struct weir_barrier barrier = {.number = coordinator->next_number,
+                                   .timestamp_ms = weir_wall_ms(config->clock),
+                                   .type = type};
+    struct weir_pending *pending = weir_pending_list_add(&coordinator->pending, &barrier, now_ms);
     bool has_savepoint = weir_request_list_take(&coordinator->waiting, type == WEIR_BARRIER_FINAL,
                                                 &pending->requests);
     if (has_savepoint && type != WEIR_BARRIER_FINAL) {
@@ -407,37 +410,40 @@ static void trigger(struct weir_coordinator *coordinator, enum weir_barrier_type
     coordinator->next_number++;
     coordinator->is_checkpoint_wanted = weir_request_list_has_soon(&coordinator->waiting);
     coordinator->last_trigger_ms = now_ms;
+    coordinator->is_behind = false;
     for (uint32_t i = 0; i < config->task_count; i++) {
         // Read before the trigger is posted: what moves later is in this epoch or in the next, and
         // an epoch too many costs less than one that is never made.
         coordinator->activity[i] = weir_task_activity(config->tasks[i]);
     }
-    for (uint32_t i = 0; i < config->task_count; i++) {
-        if (weir_task_is_source(config->tasks[i])) {
-            weir_mailbox_post(weir_task_mailbox(config->tasks[i]),
-                              &(struct weir_mail){.kind = WEIR_MAIL_TRIGGER,
-                                                  .number = pending->barrier.number,
-                                                  .timestamp_ms = pending->barrier.timestamp_ms,
-                                                  .barrier_type = pending->barrier.type});
-        }
-    }
+    post_to_sources(coordinator, &(struct weir_mail){.kind = WEIR_MAIL_TRIGGER,
+                                                     .number = pending->barrier.number,
+                                                     .timestamp_ms = pending->barrier.timestamp_ms,
+                                                     .barrier_type = pending->barrier.type});
     observe(coordinator, &pending->event);
     weir_failpoint("coordinator.triggered");
 }
 
-static enum weir_trigger_refusal check(const struct weir_coordinator *coordinator,
+static enum weir_trigger_refusal check(struct weir_coordinator *coordinator,
                                        enum weir_trigger_kind kind, int64_t now_ms)
 {
-    // Finished tasks still take part, and a task that has failed has ended the run already.
     uint32_t task_count = coordinator->config.task_count;
-    return weir_trigger_check(
-        &(struct weir_trigger_state){.is_shutting_down = coordinator->ending != ENDING_NOT,
+    uint32_t source_running_count = 0;
+    uint32_t task_running_count = 0;
+    for (uint32_t i = 0; i < task_count; i++) {
+        const struct weir_task *task = coordinator->config.tasks[i];
+        bool is_running = weir_task_is_running(task); // also one that has finished its input
+        task_running_count += is_running ? 1 : 0;
+        source_running_count += is_running && weir_task_is_source(task) ? 1 : 0;
+    }
+    enum weir_trigger_refusal refusal = weir_trigger_check(
+        &(struct weir_trigger_state){.is_shutting_down = coordinator->ending != WEIR_ENDING_NOT,
                                      .is_running = coordinator->outcome.kind == WEIR_OUTCOME_NONE,
                                      .source_count = coordinator->source_count,
-                                     .source_running_count = coordinator->source_count,
+                                     .source_running_count = source_running_count,
                                      .task_count = task_count,
-                                     .task_running_count = task_count,
-                                     .pending_count = coordinator->pending_count,
+                                     .task_running_count = task_running_count,
+                                     .pending_count = coordinator->pending.count,
                                      .concurrent_max = coordinator->config.concurrent_max,
                                      .number = coordinator->next_number,
                                      .handle_ready_number = coordinator->handle_ready_number,
@@ -445,17 +451,19 @@ static enum weir_trigger_refusal check(const struct weir_coordinator *coordinato
                                      .last_end_ms = coordinator->last_end_ms,
                                      .min_pause_ms = coordinator->config.min_pause_ms},
         kind);
+    coordinator->refusal_counts[refusal]++;
+    return refusal;
 }
 
 // The final checkpoint, once everything before it is out of the way.
 static void trigger_final(struct weir_coordinator *coordinator, int64_t now_ms)
 {
-    bool is_draining = coordinator->ending == ENDING_DRAIN &&
+    bool is_draining = coordinator->ending == WEIR_ENDING_DRAIN &&
                        coordinator->finished_count < coordinator->source_count;
     if (coordinator->is_final_triggered || is_draining) {
         return;
     }
-    if (coordinator->pending_count == 0 && is_quiet(coordinator) &&
+    if (coordinator->pending.count == 0 && is_quiet(coordinator) &&
         !weir_request_list_has_savepoint(&coordinator->waiting)) {
         coordinator->is_final_triggered = true;
         weir_request_list_answer(&coordinator->waiting, -1, WEIR_BARRIER_FINAL, NULL);
@@ -496,69 +504,33 @@ static int64_t trigger_periodic(struct weir_coordinator *coordinator, int64_t no
     case WEIR_TRIGGER_SOURCE_NOT_RUNNING:
     case WEIR_TRIGGER_TASK_NOT_RUNNING:
     case WEIR_TRIGGER_TOO_MANY_PENDING:
+    case WEIR_TRIGGER_REFUSAL_COUNT:
         break; // mail will change that
     }
     return config->interval_ms;
 }
 
-// Ends the process when the commit has not come back for too long. A process that was stopped for a
-// while (SIGSTOP, a paused machine) finds its commit overdue when it wakes, and its client first
-// has to hear from the brokers: mostly that a newer owner has fenced it.
-static int64_t watch_commit(struct weir_coordinator *coordinator, struct pending *pending,
-                            int64_t now_ms)
+uint64_t weir_coordinator_acknowledgement_count(const struct weir_coordinator *coordinator,
+                                                enum weir_acknowledgement acknowledgement)
 {
-    int64_t left_ms = pending->stored_ms + coordinator->config.commit_hang_ms - now_ms;
-    if (left_ms > 0) {
-        return left_ms;
-    }
-    if (pending->overdue_ms == 0) {
-        pending->overdue_ms = now_ms;
-    }
-    if (now_ms - pending->overdue_ms < OVERDUE_GRACE_MS) {
-        return pending->overdue_ms + OVERDUE_GRACE_MS - now_ms;
-    }
-    weir_log(WEIR_LOG_ERROR,
-             "the commit of checkpoint %lld has not come back for %lld s: the client hangs; "
-             "ending the process, the next start goes on from the last commit",
-             (long long)pending->barrier.number, (long long)((now_ms - pending->handed_ms) / 1000));
-    _exit(1);
+    return coordinator->acknowledgement_counts[acknowledgement];
 }
 
-// The canceller of every pending checkpoint, and the watchdog of the commit. Returns the
-// milliseconds until the next one is due, -1 when none is pending.
-static int64_t check_deadlines(struct weir_coordinator *coordinator, int64_t now_ms)
+uint64_t weir_coordinator_refusal_count(const struct weir_coordinator *coordinator,
+                                        enum weir_trigger_refusal refusal)
 {
-    int64_t wait_ms = -1;
-    for (uint32_t i = 0; i < coordinator->pending_count; i++) {
-        struct pending *pending = &coordinator->pending[i];
-        int64_t left_ms = pending->is_stored
-                              ? watch_commit(coordinator, pending, now_ms)
-                              : pending->triggered_ms + coordinator->config.timeout_ms - now_ms;
-        if (left_ms <= 0) {
-            struct weir_error error;
-            weir_error_set(&error, WEIR_DOMAIN_RUNTIME, WEIR_ACTION_RECOVER,
-                           "checkpoint %lld was not complete within %lld s "
-                           "(WEIR_CHECKPOINT_TIMEOUT): %u of %u tasks had acknowledged",
-                           (long long)pending->barrier.number,
-                           (long long)(coordinator->config.timeout_ms / 1000),
-                           pending->acknowledged_count, coordinator->config.task_count);
-            end_failed(coordinator, &error);
-            return 0;
-        }
-        wait_ms = wait_ms < 0 || left_ms < wait_ms ? left_ms : wait_ms;
-    }
-    return wait_ms;
+    return coordinator->refusal_counts[refusal];
 }
 
 int64_t weir_coordinator_step(struct weir_coordinator *coordinator)
 {
     take_mail(coordinator);
     int64_t now_ms = weir_now_ms(coordinator->config.clock);
-    int64_t wait_ms = check_deadlines(coordinator, now_ms);
+    int64_t wait_ms = weir_coordinator_check_deadlines(coordinator, now_ms);
     if (coordinator->outcome.kind != WEIR_OUTCOME_NONE) {
         return 0;
     }
-    if (coordinator->ending != ENDING_NOT) {
+    if (coordinator->ending != WEIR_ENDING_NOT) {
         trigger_final(coordinator, now_ms);
         return wait_ms;
     }
@@ -575,7 +547,7 @@ void weir_coordinator_run(struct weir_coordinator *coordinator, const volatile i
         }
         if (*stop_requests == 1 && !is_stop_asked) {
             is_stop_asked = true;
-            ask_end(coordinator, ENDING_STOP);
+            ask_end(coordinator, WEIR_ENDING_STOP);
         }
         int64_t wait_ms = weir_coordinator_step(coordinator);
         if (coordinator->outcome.kind != WEIR_OUTCOME_NONE) {

@@ -8,6 +8,7 @@
 
 #include "runtime/base/clock.h"
 #include "runtime/checkpoint_event.h"
+#include "runtime/pending.h"
 #include "runtime/request.h"
 #include "runtime/snapshot.h"
 #include "runtime/task.h"
@@ -19,10 +20,12 @@ struct weir_coordinator_config {
     int64_t interval_ms;
     int64_t timeout_ms; // from trigger to stored manifest
     int64_t min_pause_ms;
-    int64_t quiet_commit_ms; // a quiet job commits at least so often (offsets expire otherwise)
-    int64_t commit_hang_ms;  // a commit that does not come back within it ends the process
-    uint32_t concurrent_max; // 1 to WEIR_CHECKPOINTS_CONCURRENT_MAX
-    int64_t first_number;    // the pointer's successor
+    int64_t quiet_commit_ms;     // a quiet job commits at least so often (offsets expire otherwise)
+    int64_t commit_hang_ms;      // a commit that does not come back within it ends the process
+    uint32_t concurrent_max;     // 1 to WEIR_CHECKPOINTS_CONCURRENT_MAX
+    bool is_at_least_once;       // else exactly once
+    uint32_t tolerable_failures; // in a row, at least once
+    int64_t first_number;        // the pointer's successor
     uint32_t task_count;
     struct weir_task **tasks;
     struct weir_mailbox *mailbox;    // the coordinator's own; owned by the caller
@@ -62,6 +65,12 @@ void weir_coordinator_destroy(struct weir_coordinator *coordinator);
 // without mail (-1: never).
 int64_t weir_coordinator_step(struct weir_coordinator *coordinator);
 const struct weir_outcome *weir_coordinator_outcome(const struct weir_coordinator *coordinator);
+
+// How often each kind of acknowledgement has come and each refusal was given.
+uint64_t weir_coordinator_acknowledgement_count(const struct weir_coordinator *coordinator,
+                                                enum weir_acknowledgement acknowledgement);
+uint64_t weir_coordinator_refusal_count(const struct weir_coordinator *coordinator,
+                                        enum weir_trigger_refusal refusal);
 
 // Steps and waits until there is an outcome. *stop_requests (a signal handler counts it up and
 // wakes the mailbox) at 1: final checkpoint; from 2 on: returns at once.

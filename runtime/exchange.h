@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The two ends of an exchange. The outlet is the last node of a chain: it sends each row to the
 // task that owns its key group, and what is not a row to all of them. The inlet is the source of a
-// keyed task: it reads the task's channels, aligns barriers and merges time. A channel that has
+// keyed task: it reads the task's channels, aligns barriers (at least once: tracks them) and merges
+// time. A channel that has
 // ended holds back neither barriers nor time.
 #ifndef WEIR_RUNTIME_EXCHANGE_H
 #define WEIR_RUNTIME_EXCHANGE_H
@@ -26,6 +27,7 @@ struct weir_inlet_config {
     const char *name;
     uint32_t channel_count; // one from each task of the stage before
     struct weir_channel **channels; // taken over
+    bool is_at_least_once;          // barriers are tracked instead of aligned
     const struct weir_clock *clock;
 };
 

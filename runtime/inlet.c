@@ -3,16 +3,19 @@
 // task's time is the least over the channels that are not idle.
 #include "runtime/exchange.h"
 #include "runtime/gather.h"
+#include "runtime/tracker.h"
 
 #include <stdlib.h>
 
 struct inlet {
     struct weir_source base; // first: the interface
     struct weir_inlet_config config;
-    struct weir_aligner *aligner;
-    struct weir_time *times; // by channel
-    struct weir_time time;   // as last passed on
-    uint32_t next_idx;       // where the next poll begins
+    struct weir_aligner *aligner; // exactly once, else NULL
+    struct weir_tracker *tracker; // at least once, else NULL
+    int64_t cancelled_number;     // the newest one
+    struct weir_time *times;      // by channel
+    struct weir_time time;        // as last passed on
+    uint32_t next_idx;            // where the next poll begins
     uint32_t ended_count;
 };
 
@@ -38,10 +41,45 @@ static enum weir_status merge_time(struct inlet *inlet, struct weir_error *error
     return weir_operator_push_time(&inlet->base.op, &merged, error);
 }
 
+// The three below: whether a barrier passes now.
+
+static bool on_barrier(struct inlet *inlet, uint32_t channel_idx,
+                       const struct weir_barrier *barrier)
+{
+    int64_t now_ms = weir_now_ms(inlet->config.clock);
+    return inlet->tracker != NULL
+               ? weir_tracker_on_barrier(inlet->tracker, channel_idx, barrier, now_ms)
+               : weir_aligner_on_barrier(inlet->aligner, channel_idx, barrier, now_ms) ==
+                     WEIR_ALIGNMENT_PASS;
+}
+
+static bool on_end(struct inlet *inlet, uint32_t channel_idx)
+{
+    int64_t now_ms = weir_now_ms(inlet->config.clock);
+    return inlet->tracker != NULL
+               ? weir_tracker_on_end(inlet->tracker, channel_idx, now_ms)
+               : weir_aligner_on_end(inlet->aligner, channel_idx, now_ms) == WEIR_ALIGNMENT_PASS;
+}
+
+static enum weir_step on_cancel(struct inlet *inlet, int64_t number)
+{
+    if (inlet->tracker != NULL) {
+        weir_tracker_on_cancel(inlet->tracker, number);
+    } else {
+        weir_aligner_on_cancel(inlet->aligner, number);
+    }
+    if (number <= inlet->cancelled_number) {
+        return WEIR_STEP_MORE; // another channel has said it
+    }
+    inlet->cancelled_number = number;
+    inlet->base.cancelled_number = number;
+    return WEIR_STEP_CANCEL;
+}
+
 static enum weir_step take(struct inlet *inlet, uint32_t channel_idx, struct weir_item *item,
                            struct weir_error *error)
 {
-    enum weir_alignment alignment = WEIR_ALIGNMENT_NONE;
+    bool is_passing = false;
     enum weir_status status = WEIR_OK;
     switch (item->kind) {
     case WEIR_ITEM_BATCH:
@@ -53,27 +91,29 @@ static enum weir_step take(struct inlet *inlet, uint32_t channel_idx, struct wei
         status = merge_time(inlet, error);
         break;
     case WEIR_ITEM_BARRIER:
-        alignment = weir_aligner_on_barrier(inlet->aligner, channel_idx, &item->barrier,
-                                            weir_now_ms(inlet->config.clock));
+        is_passing = on_barrier(inlet, channel_idx, &item->barrier);
         break;
     case WEIR_ITEM_CANCEL:
-        weir_aligner_on_cancel(inlet->aligner, item->barrier.number);
-        break;
+        return on_cancel(inlet, item->barrier.number);
     case WEIR_ITEM_END:
         // Nothing comes any more: it holds nobody back, and does not drive time either.
         inlet->times[channel_idx].is_idle = true;
         status = merge_time(inlet, error);
         inlet->ended_count++;
-        alignment =
-            weir_aligner_on_end(inlet->aligner, channel_idx, weir_now_ms(inlet->config.clock));
+        is_passing = on_end(inlet, channel_idx);
         break;
     }
     if (status != WEIR_OK) {
         return WEIR_STEP_FAILED;
     }
-    if (alignment == WEIR_ALIGNMENT_PASS) {
+    if (is_passing && inlet->tracker != NULL) {
+        inlet->base.barrier = *weir_tracker_barrier(inlet->tracker);
+        inlet->base.align_us = weir_tracker_duration_ms(inlet->tracker) * 1000;
+    } else if (is_passing) {
         inlet->base.barrier = *weir_aligner_barrier(inlet->aligner);
         inlet->base.align_us = weir_aligner_duration_ms(inlet->aligner) * 1000;
+    }
+    if (is_passing) {
         return WEIR_STEP_BARRIER;
     }
     return WEIR_STEP_MORE;
@@ -86,8 +126,8 @@ static enum weir_step poll_once(struct weir_source *base, struct weir_error *err
     for (uint32_t i = 0; i < count; i++) {
         uint32_t idx = (inlet->next_idx + i) % count;
         struct weir_item item;
-        if (weir_aligner_is_blocked(inlet->aligner, idx) ||
-            !weir_channel_pop(inlet->config.channels[idx], &item)) {
+        bool is_blocked = inlet->aligner != NULL && weir_aligner_is_blocked(inlet->aligner, idx);
+        if (is_blocked || !weir_channel_pop(inlet->config.channels[idx], &item)) {
             continue;
         }
         inlet->next_idx = (idx + 1) % count;
@@ -111,6 +151,7 @@ static void destroy(struct weir_operator *op)
         weir_channel_destroy(inlet->config.channels[i]);
     }
     weir_aligner_destroy(inlet->aligner);
+    weir_tracker_destroy(inlet->tracker);
     free(inlet->times);
     free(inlet);
 }
@@ -127,7 +168,12 @@ struct weir_source *weir_inlet_create(const struct weir_inlet_config *config)
     inlet->base.ops = &source_ops;
     inlet->base.is_inlet = true;
     inlet->config = *config;
-    inlet->aligner = weir_aligner_create(config->channel_count);
+    if (config->is_at_least_once) {
+        inlet->tracker = weir_tracker_create(config->channel_count);
+    } else {
+        inlet->aligner = weir_aligner_create(config->channel_count);
+    }
+    inlet->cancelled_number = INT64_MIN;
     inlet->times = weir_alloc(config->channel_count * sizeof *inlet->times);
     for (uint32_t i = 0; i < config->channel_count; i++) {
         inlet->times[i] = (struct weir_time){.watermark_us = INT64_MIN};

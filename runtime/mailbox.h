@@ -22,6 +22,8 @@ enum weir_mail_kind {
     WEIR_MAIL_REQUEST_STOP,    // → coordinator: final checkpoint, then end (SIGTERM)
     WEIR_MAIL_REQUEST_REBUILD, // → coordinator: final checkpoint, then build the job anew
     WEIR_MAIL_REQUEST,         // → coordinator: payload struct weir_request, a reference of it
+    WEIR_MAIL_COMMIT_FAILED,   // → coordinator: as FAILED, by the committer, of checkpoint `number`
+    WEIR_MAIL_CANCEL,          // → source task: checkpoint `number` will not be
     WEIR_MAIL_DRAIN,           // → source task: read no more, advance time to the end
     WEIR_MAIL_SAVEPOINT,       // → savepoint writer: payload as REQUEST; `number` is committed
     WEIR_MAIL_SAVEPOINT_OVER,  // → committer: nobody copies checkpoint `number` any more

@@ -66,6 +66,10 @@ struct weir_operator_ops {
     // Checkpoint n is committed: what was kept for its failure can go. NULL: nothing.
     void (*committed)(struct weir_operator *op, int64_t number);
 
+    // Checkpoint n will not be (at-least-once mode only; barrier n may have passed or never come):
+    // whoever still works for it can stop. What goes between tasks passes it on. NULL: nothing.
+    void (*cancelled)(struct weir_operator *op, int64_t number);
+
     // Called when the task was woken: try again what was held back, release what is complete, clear
     // is_blocked if input can be taken again. NULL: never holds anything back.
     enum weir_status (*resume)(struct weir_operator *op, struct weir_error *error);

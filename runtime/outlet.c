@@ -70,8 +70,8 @@ static enum weir_status process(struct weir_operator *op, struct weir_batch *bat
         uint32_t row = weir_batch_row(batch, i);
         outlet->key.size_bytes = 0;
         weir_key_encode(outlet->keys, outlet->config.key_count, row, &outlet->key);
-        uint16_t key_group = weir_key_group((struct weir_view){
-            .data = outlet->key.data, .size_bytes = outlet->key.size_bytes});
+        uint16_t key_group = weir_key_group(
+            (struct weir_view){.data = outlet->key.data, .size_bytes = outlet->key.size_bytes});
         struct lane *lane = &outlet->lanes[weir_key_group_owner(key_group, lane_count)];
         lane->rows[lane->row_count++] = (uint16_t)row;
     }
@@ -80,8 +80,8 @@ static enum weir_status process(struct weir_operator *op, struct weir_batch *bat
         if (lane->row_count > 0) {
             send(outlet, lane,
                  &(struct weir_item){.kind = WEIR_ITEM_BATCH,
-                                     .batch = weir_batch_gather(batch, lane->rows,
-                                                                lane->row_count)});
+                                     .batch =
+                                         weir_batch_gather(batch, lane->rows, lane->row_count)});
             lane->row_count = 0;
         }
     }
@@ -104,6 +104,12 @@ static enum weir_status barrier(struct weir_operator *op, const struct weir_barr
     send_to_all((struct outlet *)op,
                 &(struct weir_item){.kind = WEIR_ITEM_BARRIER, .barrier = *at});
     return WEIR_OK;
+}
+
+static void cancelled(struct weir_operator *op, int64_t number)
+{
+    send_to_all((struct outlet *)op,
+                &(struct weir_item){.kind = WEIR_ITEM_CANCEL, .barrier = {.number = number}});
 }
 
 static enum weir_status resume(struct weir_operator *op, struct weir_error *error)
@@ -147,6 +153,7 @@ static const struct weir_operator_ops outlet_ops = {
     .process = process,
     .time_passed = time_passed,
     .barrier = barrier,
+    .cancelled = cancelled,
     .resume = resume,
     .destroy = destroy,
 };

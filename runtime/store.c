@@ -386,6 +386,21 @@ void weir_store_delete_temporaries(struct weir_store *store)
     closedir(folder);
 }
 
+// How many different numbers there are from that of entry `idx` up to `number`.
+static uint32_t count_numbers(const struct weir_store_entry *entries, uint32_t entry_count,
+                              uint32_t idx, int64_t number)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < entry_count; i++) {
+        bool is_counted = entries[i].number >= entries[idx].number && entries[i].number <= number;
+        for (uint32_t j = 0; j < i && is_counted; j++) {
+            is_counted = entries[j].number != entries[i].number;
+        }
+        count += is_counted ? 1 : 0;
+    }
+    return count;
+}
+
 void weir_retention_select(const struct weir_store_entry *entries, uint32_t entry_count,
                            int64_t number, const struct weir_attempt *attempt, uint32_t retained,
                            int64_t now_ms, int64_t young_ms, bool at_start, bool *is_deleted)
@@ -397,8 +412,9 @@ void weir_retention_select(const struct weir_store_entry *entries, uint32_t entr
         if (entry->number >= number) {
             is_deleted[i] = at_start && !is_committed_one;
         } else {
-            is_deleted[i] = entry->number <= number - (int64_t)retained &&
-                            now_ms - entry->modified_ms >= young_ms;
+            // Numbers can have been passed over: what counts is what is there.
+            is_deleted[i] = now_ms - entry->modified_ms >= young_ms &&
+                            count_numbers(entries, entry_count, i, number) > retained;
         }
     }
 }

@@ -75,9 +75,10 @@ void weir_store_delete_manifest(struct weir_store *store, const struct weir_stor
 void weir_store_delete_temporaries(struct weir_store *store);
 
 // What may go after checkpoint `number` of `attempt` was committed. Pure: sets is_deleted[i].
-// Kept are the newest `retained` numbers up to `number`, whatever is younger than young_ms, and,
-// unless at_start, whatever is newer than `number`. At start nothing newer can be committed any
-// more (its owner is fenced): leftovers above `number`, and other attempts at `number`, go.
+// Kept are the newest `retained` numbers that there are up to `number`, whatever is younger than
+// young_ms, and, unless at_start, whatever is newer than `number`. At start nothing newer can be
+// committed any more (its owner is fenced): leftovers above `number`, and other attempts at
+// `number`, go.
 void weir_retention_select(const struct weir_store_entry *entries, uint32_t entry_count,
                            int64_t number, const struct weir_attempt *attempt, uint32_t retained,
                            int64_t now_ms, int64_t young_ms, bool at_start, bool *is_deleted);

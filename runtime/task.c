@@ -35,6 +35,8 @@ struct weir_task {
     struct weir_snapshot *passing; // its barrier has not reached all nodes yet; NULL: none
     pthread_t thread;
     bool has_thread;
+    bool has_stepped;
+    atomic_bool is_running;    // has stepped, and neither failed nor stopped
     bool is_draining;          // the source is not asked any more: its input ends here
     bool is_input_done;        // the source has said DONE
     bool is_final;             // the final barrier has passed
@@ -117,6 +119,11 @@ bool weir_task_is_source(const struct weir_task *task)
 uint64_t weir_task_activity(const struct weir_task *task)
 {
     return atomic_load_explicit(&task->source->activity, memory_order_acquire);
+}
+
+bool weir_task_is_running(const struct weir_task *task)
+{
+    return atomic_load_explicit(&task->is_running, memory_order_acquire);
 }
 
 // How long the task has taken no input.
@@ -218,6 +225,15 @@ static enum weir_status on_trigger(struct weir_task *task, const struct weir_bar
     return pass_on_if_sent(task, error);
 }
 
+static void on_cancel(struct weir_task *task, int64_t number)
+{
+    for (uint32_t i = 0; i < task->node_count; i++) {
+        if (task->nodes[i]->ops->cancelled != NULL) {
+            task->nodes[i]->ops->cancelled(task->nodes[i], number);
+        }
+    }
+}
+
 static enum weir_status take_mail(struct weir_task *task, struct weir_error *error)
 {
     struct weir_mail mail;
@@ -248,9 +264,13 @@ static enum weir_status take_mail(struct weir_task *task, struct weir_error *err
         case WEIR_MAIL_DRAIN:
             task->is_draining = true;
             break;
+        case WEIR_MAIL_CANCEL:
+            on_cancel(task, mail.number);
+            break;
         case WEIR_MAIL_ACKNOWLEDGED:
         case WEIR_MAIL_FINISHED:
         case WEIR_MAIL_FAILED:
+        case WEIR_MAIL_COMMIT_FAILED:
         case WEIR_MAIL_HANDLE_READY:
         case WEIR_MAIL_MANIFEST_STORED:
         case WEIR_MAIL_COMPLETE:
@@ -301,6 +321,7 @@ static const struct weir_time end_of_time = {.watermark_us = INT64_MAX};
 
 static enum weir_step fail(struct weir_task *task, const struct weir_error *error)
 {
+    atomic_store_explicit(&task->is_running, false, memory_order_release);
     struct weir_error *copy = weir_alloc(sizeof *copy);
     *copy = *error;
     weir_error_context(copy, "task %s", task->name);
@@ -313,11 +334,17 @@ static enum weir_step fail(struct weir_task *task, const struct weir_error *erro
 enum weir_step weir_task_step(struct weir_task *task, struct weir_error *error)
 {
     bool is_open = false;
+    if (!task->has_stepped) {
+        task->has_stepped = true;
+        atomic_store_explicit(&task->is_running, true, memory_order_release);
+        weir_mailbox_wake(task->coordinator); // it may wait for that with its last trigger
+    }
     if (take_mail(task, error) != WEIR_OK || resume(task, &is_open, error) != WEIR_OK) {
         return fail(task, error);
     }
     task->is_blocked = !is_open;
     if (task->is_stopped) {
+        atomic_store_explicit(&task->is_running, false, memory_order_release);
         return WEIR_STEP_DONE;
     }
     // A full state waits for what is sent: only the nodes count here. What the client's queue does
@@ -349,6 +376,9 @@ enum weir_step weir_task_step(struct weir_task *task, struct weir_error *error)
     case WEIR_STEP_BARRIER:
         return on_trigger(task, &task->source->barrier, error) == WEIR_OK ? WEIR_STEP_MORE
                                                                           : fail(task, error);
+    case WEIR_STEP_CANCEL:
+        on_cancel(task, task->source->cancelled_number);
+        return WEIR_STEP_MORE;
     case WEIR_STEP_FAILED:
         return fail(task, error);
     }
@@ -403,6 +433,7 @@ static void *run(void *argument)
         switch (weir_task_step(task, &error)) {
         case WEIR_STEP_MORE:
         case WEIR_STEP_BARRIER:
+        case WEIR_STEP_CANCEL:
             break;
         case WEIR_STEP_IDLE:
             park(task);

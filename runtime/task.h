@@ -17,6 +17,7 @@ enum weir_step {
     WEIR_STEP_DONE,   // ended: final barrier passed and everything of it acknowledged
     WEIR_STEP_FAILED, // the error says why; the coordinator has been told
     WEIR_STEP_BARRIER, // of a source only: source->barrier passes the chain now
+    WEIR_STEP_CANCEL,  // of a source only: source->cancelled_number will not be
 };
 
 // What feeds a task: Kafka (kafka/source.h) or other tasks (runtime/exchange.h). It is the first
@@ -24,8 +25,8 @@ enum weir_step {
 struct weir_source;
 struct weir_source_ops {
     // Reads once without blocking, and pushes at most one batch. MORE, IDLE, DONE (end of a
-    // bounded input: polled no more), FAILED, or BARRIER (a barrier has come in with the input;
-    // sources that read Kafka get theirs as mail instead).
+    // bounded input: polled no more), FAILED, or BARRIER and CANCEL (they have come in with the
+    // input; sources that read Kafka get theirs as mail instead).
     enum weir_step (*poll)(struct weir_source *source, struct weir_error *error);
     // Is the partition read to its end, with nothing uncommitted behind it? For idleness. NULL: no
     // partitions.
@@ -42,6 +43,7 @@ struct weir_source {
     _Atomic uint64_t activity;
     struct weir_barrier barrier; // with WEIR_STEP_BARRIER
     int64_t align_us;            // how long its channels were waited for before that
+    int64_t cancelled_number;    // with WEIR_STEP_CANCEL
     bool is_inlet;               // barriers come in with the input, not as mail
 };
 
@@ -63,6 +65,9 @@ const char *weir_task_name(const struct weir_task *task);
 struct weir_mailbox *weir_task_mailbox(struct weir_task *task);
 bool weir_task_is_source(const struct weir_task *task); // gets triggers as mail
 uint64_t weir_task_activity(const struct weir_task *task); // any thread
+// It has begun to step and neither failed nor ended: it takes part in checkpoints, also when its
+// input is finished. Thread: any.
+bool weir_task_is_running(const struct weir_task *task);
 
 // How its thread has spent its time so far, monotonic: what is neither is work. Thread: any.
 struct weir_task_times {

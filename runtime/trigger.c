@@ -21,8 +21,7 @@ enum weir_trigger_refusal weir_trigger_check(const struct weir_trigger_state *st
         state->handle_ready_number < state->number + 1) {
         return WEIR_TRIGGER_TOO_MANY_PENDING;
     }
-    if (kind == WEIR_TRIGGER_PERIODIC &&
-        state->now_ms - state->last_end_ms < state->min_pause_ms) {
+    if (kind == WEIR_TRIGGER_PERIODIC && state->now_ms - state->last_end_ms < state->min_pause_ms) {
         return WEIR_TRIGGER_MIN_PAUSE;
     }
     return WEIR_TRIGGER_ALLOWED;
@@ -45,6 +44,8 @@ const char *weir_trigger_refusal_name(enum weir_trigger_refusal refusal)
         return "too_many_pending";
     case WEIR_TRIGGER_MIN_PAUSE:
         return "minimum_pause";
+    case WEIR_TRIGGER_REFUSAL_COUNT:
+        break;
     }
     return "unknown";
 }

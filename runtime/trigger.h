@@ -16,6 +16,7 @@ enum weir_trigger_refusal {
     WEIR_TRIGGER_TASK_NOT_RUNNING,
     WEIR_TRIGGER_TOO_MANY_PENDING,
     WEIR_TRIGGER_MIN_PAUSE,
+    WEIR_TRIGGER_REFUSAL_COUNT,
 };
 
 enum weir_trigger_kind {

@@ -134,10 +134,8 @@ static void test_each_fault_has_its_line(void **state)
                                                "whole number from 1 to 3"},
         {"WEIR_CHECKPOINT_RETAINED=0", "WEIR_CHECKPOINT_RETAINED: \"0\" is out of range; it is a "
                                        "number from 1 to 1000000"},
-        {"WEIR_GUARANTEE=at_least_once",
-         "WEIR_GUARANTEE: \"at_least_once\" is refused: it does not exist yet; write exactly_once "
-         "or leave the variable out"},
-        {"WEIR_GUARANTEE=none", "WEIR_GUARANTEE: \"none\" is not known; write exactly_once"},
+        {"WEIR_GUARANTEE=none",
+         "WEIR_GUARANTEE: \"none\" is not known; write exactly_once or at_least_once"},
         {"WEIR_RESTORE=savepoint:x",
          "WEIR_RESTORE: \"savepoint:x\" needs the absolute path of a savepoint's folder behind the "
          "colon"},
@@ -384,8 +382,8 @@ static void test_notices_say_what_has_no_effect(void **state)
                     "WEIR_SCHEMA_REGISTRY=http://r:8081",
                     "WEIR_KAFKA_TRANSACTION_TIMEOUT_MS=100000");
     static const char *const notices[] = {
-        "WEIR_CHECKPOINT_TOLERABLE_FAILURES has no effect under exactly_once",
         "WEIR_SCHEMA_REGISTRY has no effect: there is no Avro yet",
+        "WEIR_CHECKPOINT_TOLERABLE_FAILURES has no effect under exactly_once",
         "WEIR_KAFKA_TRANSACTION_TIMEOUT_MS 100000 is less than the 152000 that the checkpoint "
         "settings need: slow checkpoints will be replayed",
     };

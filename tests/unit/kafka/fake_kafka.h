@@ -38,10 +38,10 @@ static struct {
     struct weir_kafka base;
     uint32_t producer_count; // ever made
     struct fake_producer *producers[FAKE_PRODUCERS_MAX];
-    bool is_full;                       // produce answers FULL
-    uint32_t retry_count;               // so many calls answer RETRY first
+    bool is_full;                        // produce answers FULL
+    uint32_t retry_count;                // so many calls answer RETRY first
     enum weir_error_action commit_fails; // 0 (REFUSE): it does not
-    char calls[2048];                   // "init begin offsets commit …"
+    char calls[2048];                    // "init begin offsets commit …"
 } fake_kafka;
 
 static void fake_note(const char *call, const struct fake_producer *producer)
@@ -166,7 +166,7 @@ static enum weir_status fake_producer_create(struct weir_kafka *kafka, const cha
     (void)error;
     struct fake_producer *producer = weir_alloc_zero(sizeof *producer);
     producer->base.ops = &ops;
-    snprintf(producer->id, sizeof producer->id, "%s", id);
+    snprintf(producer->id, sizeof producer->id, "%s", id != NULL ? id : "rows");
     // Handles are opened side by side, each by a thread of its own.
     uint32_t idx = __atomic_fetch_add(&fake_kafka.producer_count, 1, __ATOMIC_SEQ_CST);
     WEIR_ASSERT(idx < FAKE_PRODUCERS_MAX);
@@ -174,6 +174,8 @@ static enum weir_status fake_producer_create(struct weir_kafka *kafka, const cha
     *out = &producer->base;
     return WEIR_OK;
 }
+
+static bool fake_is_at_least_once; // of the handles that are opened
 
 static struct weir_handles *fake_handles_open(void)
 {
@@ -183,7 +185,7 @@ static struct weir_handles *fake_handles_open(void)
     struct weir_handles *handles;
     struct weir_error error;
     enum weir_status status =
-        weir_handles_open(&fake_kafka.base, "job", 0, &weir_system_clock,
+        weir_handles_open(&fake_kafka.base, "job", 0, fake_is_at_least_once, &weir_system_clock,
                           weir_now_ms(&weir_system_clock) + 1000, &handles, &error);
     WEIR_ASSERT(status == WEIR_OK);
     return handles;

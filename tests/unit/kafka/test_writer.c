@@ -19,14 +19,14 @@ static void make_world(struct world *world, size_t held_bytes_max)
     world->handles = fake_handles_open();
     world->mailbox = weir_mailbox_create();
     world->coordinator = weir_mailbox_create();
-    world->writer = weir_writer_create(
-        &(struct weir_writer_config){.handles = world->handles,
-                                     .topic = "out",
-                                     .partition_count = 2,
-                                     .first_epoch = 1,
-                                     .mailbox = world->mailbox,
-                                     .held_bytes_max = held_bytes_max,
-                                     .client_bytes_max = 1000});
+    world->writer =
+        weir_writer_create(&(struct weir_writer_config){.handles = world->handles,
+                                                        .topic = "out",
+                                                        .partition_count = 2,
+                                                        .first_epoch = 1,
+                                                        .mailbox = world->mailbox,
+                                                        .held_bytes_max = held_bytes_max,
+                                                        .client_bytes_max = 1000});
 }
 
 static void free_world(struct world *world)
@@ -237,6 +237,74 @@ static void test_snapshots_of_a_dead_writer_complete_nothing(void **state)
     weir_mailbox_destroy(world.coordinator, weir_coordinator_drop_mail);
 }
 
+// At least once: one producer keeps the order by itself, so nothing waits for older epochs.
+static void make_world_at_least_once(struct world *world)
+{
+    fake_is_at_least_once = true;
+    make_world(world, 1 << 20);
+    fake_is_at_least_once = false;
+    weir_writer_destroy(world->writer);
+    world->writer = weir_writer_create(&(struct weir_writer_config){.handles = world->handles,
+                                                                    .topic = "out",
+                                                                    .partition_count = 2,
+                                                                    .first_epoch = 1,
+                                                                    .is_at_least_once = true,
+                                                                    .mailbox = world->mailbox,
+                                                                    .held_bytes_max = 1 << 20,
+                                                                    .client_bytes_max = 1000});
+}
+
+static void test_at_least_once_rows_wait_for_nothing_and_epochs_for_their_rows(void **state)
+{
+    (void)state;
+    struct world world;
+    make_world_at_least_once(&world);
+    put(&world, 0, "a");
+    pass_barrier(&world, 1);
+    put(&world, 0, "b");
+    put(&world, 1, "c");
+    pass_barrier(&world, 4); // 2 and 3 were passed over
+    put(&world, 0, "d");
+    assert_false(weir_writer_is_waiting(world.writer));
+    assert_string_equal(rows_of(&world, 1), "0a 0b 1c 0d ");
+    assert_string_equal(rows_of(&world, 2), "0a 0b 1c 0d "); // the same producer
+    resume(&world);
+    assert_int_equal(acknowledged(&world), 0);
+    fake_deliver(fake_of(world.handles, 1), 1);
+    resume(&world);
+    assert_int_equal(acknowledged(&world), 1);
+    fake_deliver(fake_of(world.handles, 1), 1);
+    resume(&world);
+    assert_int_equal(acknowledged(&world), 0);
+    fake_deliver(fake_of(world.handles, 1), 1); // c; d is not waited for
+    resume(&world);
+    assert_int_equal(acknowledged(&world), 4);
+    free_world(&world);
+}
+
+static void test_at_least_once_cancelled_epochs_are_never_acknowledged(void **state)
+{
+    (void)state;
+    struct world world;
+    make_world_at_least_once(&world);
+    put(&world, 0, "a");
+    for (int64_t number = 1; number <= 6; number++) {
+        pass_barrier(&world, number); // 1 and 2 give way: no more than four can wait
+    }
+    weir_writer_cancel(world.writer, 4);
+    weir_writer_cancel(world.writer, 1); // says nothing about 5, which has its place
+    fake_deliver(fake_of(world.handles, 1), 1);
+    resume(&world);
+    bool is_acknowledged[7] = {false};
+    for (int64_t number = acknowledged(&world); number != 0; number = acknowledged(&world)) {
+        is_acknowledged[number] = true;
+    }
+    for (int64_t number = 1; number <= 6; number++) {
+        assert_int_equal(is_acknowledged[number], number == 3 || number >= 5);
+    }
+    free_world(&world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -248,6 +316,8 @@ int main(void)
         cmocka_unit_test(test_full_queue_is_back_pressure),
         cmocka_unit_test(test_failed_delivery_is_reported_with_its_action),
         cmocka_unit_test(test_snapshots_of_a_dead_writer_complete_nothing),
+        cmocka_unit_test(test_at_least_once_rows_wait_for_nothing_and_epochs_for_their_rows),
+        cmocka_unit_test(test_at_least_once_cancelled_epochs_are_never_acknowledged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,6 +30,7 @@ struct fake_source {
     struct weir_snapshot *held; // as a sink would, waiting for acknowledgements
     bool holds;
     int end_of_time_count;
+    int64_t cancelled_number;
     struct weir_operator sink; // behind it: sees time
     struct weir_operator *next[1];
 };
@@ -90,6 +91,11 @@ static inline enum weir_status fake_barrier(struct weir_operator *op,
     return WEIR_OK;
 }
 
+static inline void fake_cancelled(struct weir_operator *op, int64_t number)
+{
+    ((struct fake_source *)op)->cancelled_number = number;
+}
+
 static inline void fake_destroy(struct weir_operator *op)
 {
     struct fake_source *source = (struct fake_source *)op;
@@ -114,7 +120,7 @@ static const struct weir_operator_ops fake_sink_ops = {.kind = "fake sink",
 static const struct weir_source_ops fake_source_ops = {.poll = fake_poll,
                                                        .snapshot = fake_snapshot};
 static const struct weir_operator_ops fake_operator_ops = {
-    .kind = "fake", .barrier = fake_barrier, .destroy = fake_destroy};
+    .kind = "fake", .barrier = fake_barrier, .cancelled = fake_cancelled, .destroy = fake_destroy};
 
 static inline void on_checkpoint(struct weir_checkpoint_observer *base,
                                  const struct weir_checkpoint_event *event)
@@ -128,7 +134,8 @@ static inline void on_checkpoint(struct weir_checkpoint_observer *base,
     }
 }
 
-static inline void make_world(struct world *world, uint32_t concurrent_max)
+// Mode, concurrency and tolerance as wished.
+static inline void make_world_with(struct world *world, const struct weir_coordinator_config *wish)
 {
     memset(world, 0, sizeof *world);
     world->clock.clock = (struct weir_clock){.monotonic_ms = clock_now, .wall_ms = clock_now};
@@ -150,22 +157,37 @@ static inline void make_world(struct world *world, uint32_t concurrent_max)
         world->tasks[i] = weir_task_create(i, "fake", &source->base, 1, nodes,
                                            weir_mailbox_create(), world->coordinator_mailbox);
     }
-    world->coordinator = weir_coordinator_create(
-        &(struct weir_coordinator_config){.interval_ms = 1000,
-                                          .timeout_ms = 60000,
-                                          .quiet_commit_ms = 1800000,
-                                          .commit_hang_ms = 150000,
-                                          .concurrent_max = concurrent_max,
-                                          .first_number = 1,
-                                          .task_count = TASK_COUNT,
-                                          .tasks = world->tasks,
-                                          .mailbox = world->coordinator_mailbox,
-                                          .committer = world->committer,
-                                          .savepoints = world->savepoints,
-                                          .clock = &world->clock.clock,
-                                          .observer = &world->observer.base});
+    struct weir_coordinator_config config = *wish;
+    config.interval_ms = 1000;
+    config.timeout_ms = 60000;
+    config.quiet_commit_ms = 1800000;
+    config.commit_hang_ms = 150000;
+    config.first_number = 1;
+    config.task_count = TASK_COUNT;
+    config.tasks = world->tasks;
+    config.mailbox = world->coordinator_mailbox;
+    config.committer = world->committer;
+    config.savepoints = world->savepoints;
+    config.clock = &world->clock.clock;
+    config.observer = &world->observer.base;
+    world->coordinator = weir_coordinator_create(&config);
     weir_mailbox_post(world->coordinator_mailbox,
                       &(struct weir_mail){.kind = WEIR_MAIL_HANDLE_READY, .number = 4});
+}
+
+static inline void step_tasks(struct world *world)
+{
+    struct weir_error error;
+    for (uint32_t i = 0; i < TASK_COUNT; i++) {
+        for (int j = 0; j < 10 && weir_task_step(world->tasks[i], &error) == WEIR_STEP_MORE; j++) {
+        }
+    }
+}
+
+static inline void make_world(struct world *world, uint32_t concurrent_max)
+{
+    make_world_with(world, &(struct weir_coordinator_config){.concurrent_max = concurrent_max});
+    step_tasks(world); // they run
 }
 
 static inline void free_world(struct world *world)
@@ -177,15 +199,6 @@ static inline void free_world(struct world *world)
     weir_mailbox_destroy(world->coordinator_mailbox, weir_coordinator_drop_mail);
     weir_mailbox_destroy(world->committer, weir_coordinator_drop_mail);
     weir_mailbox_destroy(world->savepoints, weir_coordinator_drop_mail);
-}
-
-static inline void step_tasks(struct world *world)
-{
-    struct weir_error error;
-    for (uint32_t i = 0; i < TASK_COUNT; i++) {
-        for (int j = 0; j < 10 && weir_task_step(world->tasks[i], &error) == WEIR_STEP_MORE; j++) {
-        }
-    }
 }
 
 // The committer's next checkpoint; 0: it has none.

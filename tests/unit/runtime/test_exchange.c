@@ -256,7 +256,7 @@ struct way_in {
     struct taker taker;
 };
 
-static void way_in_open(struct way_in *way, uint32_t channel_count)
+static void way_in_open_mode(struct way_in *way, uint32_t channel_count, bool is_at_least_once)
 {
     *way = (struct way_in){.producer = weir_mailbox_create(), .consumer = weir_mailbox_create()};
     for (uint32_t i = 0; i < channel_count; i++) {
@@ -266,11 +266,17 @@ static void way_in_open(struct way_in *way, uint32_t channel_count)
                                                                .name = "inlet",
                                                                .channel_count = channel_count,
                                                                .channels = way->channels,
+                                                               .is_at_least_once = is_at_least_once,
                                                                .clock = &fake_clock});
     way->taker.op.ops = &taker_ops;
     way->taker.next[0] = &way->taker.op;
     way->inlet->op.next = way->taker.next;
     way->inlet->op.next_count = 1;
+}
+
+static void way_in_open(struct way_in *way, uint32_t channel_count)
+{
+    way_in_open_mode(way, channel_count, false);
 }
 
 static void way_in_close(struct way_in *way)
@@ -304,15 +310,17 @@ static void put(struct way_in *way, uint32_t channel_idx, enum weir_item_kind ki
     assert_true(weir_channel_push(way->channels[channel_idx], &item));
 }
 
-// Polls until there is nothing; barriers come out as "B5".
+// Polls until there is nothing; barriers come out as "B5", cancelled ones as "C5".
 static enum weir_step drain(struct way_in *way, const char *expected)
 {
     enum weir_step step;
     struct weir_error error;
     while ((step = way->inlet->ops->poll(way->inlet, &error)) == WEIR_STEP_MORE ||
-           step == WEIR_STEP_BARRIER) {
+           step == WEIR_STEP_BARRIER || step == WEIR_STEP_CANCEL) {
         if (step == WEIR_STEP_BARRIER) {
             weir_buffer_printf(&way->taker.out, "B%lld ", (long long)way->inlet->barrier.number);
+        } else if (step == WEIR_STEP_CANCEL) {
+            weir_buffer_printf(&way->taker.out, "C%lld ", (long long)way->inlet->cancelled_number);
         }
     }
     assert_string_equal(weir_buffer_text(&way->taker.out), expected);
@@ -375,10 +383,29 @@ static void test_inlet_cancel_frees_its_channels(void **state)
     assert_int_equal(drain(&way, ""), WEIR_STEP_IDLE);
     put(&way, 1, WEIR_ITEM_CANCEL, 5);
     put_row(&way, 1, 11);
-    assert_int_equal(drain(&way, "1 11 2 "), WEIR_STEP_IDLE);
+    assert_int_equal(drain(&way, "C5 1 11 2 "), WEIR_STEP_IDLE); // said once
     put(&way, 0, WEIR_ITEM_BARRIER, 6);
     put(&way, 1, WEIR_ITEM_BARRIER, 6);
     assert_int_equal(drain(&way, "B6 "), WEIR_STEP_IDLE);
+    way_in_close(&way);
+}
+
+static void test_inlet_that_tracks_blocks_nothing(void **state)
+{
+    (void)state;
+    struct way_in way;
+    way_in_open_mode(&way, 2, true);
+    put(&way, 0, WEIR_ITEM_BARRIER, 5);
+    put_row(&way, 0, 1);
+    put(&way, 0, WEIR_ITEM_BARRIER, 6);
+    put_row(&way, 0, 2);
+    put_row(&way, 1, 11);
+    assert_int_equal(drain(&way, "11 1 2 "), WEIR_STEP_IDLE);
+    put(&way, 1, WEIR_ITEM_BARRIER, 5);
+    put_row(&way, 1, 12);
+    put(&way, 1, WEIR_ITEM_CANCEL, 6);
+    put(&way, 1, WEIR_ITEM_BARRIER, 6);
+    assert_int_equal(drain(&way, "B5 12 C6 "), WEIR_STEP_IDLE); // 6 comes on both, too late
     way_in_close(&way);
 }
 
@@ -455,6 +482,7 @@ int main(void)
         cmocka_unit_test(test_inlet_takes_its_channels_in_turn),
         cmocka_unit_test(test_inlet_shows_nothing_behind_a_barrier_before_it),
         cmocka_unit_test(test_inlet_cancel_frees_its_channels),
+        cmocka_unit_test(test_inlet_that_tracks_blocks_nothing),
         cmocka_unit_test(test_inlet_an_end_counts_as_every_barrier),
         cmocka_unit_test(test_inlet_time_is_the_least_of_channels_not_idle),
         cmocka_unit_test(test_inlet_passes_failures_on_and_drops_what_is_left),

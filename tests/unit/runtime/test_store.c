@@ -196,6 +196,8 @@ struct retention_row {
 static const struct retention_row retention_rows[] = {
     {"two are kept", {7, 8, 9, 10}, "aaaa", {90000, 90000, 90000, 0}, 2, false, "xx--"},
     {"one is kept", {7, 8, 9, 10}, "aaaa", {90000, 90000, 90000, 0}, 1, false, "xxx-"},
+    {"numbers were passed over", {2, 5, 6, 10}, "aaaa", {90000, 90000, 90000, 0}, 2, false, "xx--"},
+    {"one number counts once", {8, 9, 9, 10}, "aaba", {90000, 90000, 90000, 0}, 2, false, "x---"},
     {"young ones stay", {7, 8, 9, 10}, "aaaa", {90000, 59999, 59999, 0}, 1, false, "x---"},
     {"pending ones stay", {10, 11, 12}, "aaa", {90000, 90000, 90000}, 1, false, "---"},
     {"leftovers go at start", {9, 10, 10, 11}, "abab", {0, 90000, 0, 0}, 1, true, "-x-x"},
