@@ -120,13 +120,23 @@ static struct weir_decoder *create_decoder(const struct weir_node_builder *build
     });
 }
 
-static struct weir_encoder *create_value_encoder(const struct weir_plan_node *node)
+// Of all columns but that of the headers.
+static struct weir_encoder *create_value_encoder(const struct weir_node_builder *builder,
+                                                 const struct weir_plan_node *node)
 {
+    uint32_t count = 0;
+    uint32_t *columns =
+        weir_arena_alloc(builder->arena, node->schema.column_count * sizeof *columns);
+    for (uint32_t i = 0; i < node->schema.column_count; i++) {
+        if ((int32_t)i != node->table->headers_column) {
+            columns[count++] = i;
+        }
+    }
     switch (node->table->format) {
     case WEIR_FORMAT_JSON:
-        return weir_json_encoder_create(&node->schema);
+        return weir_json_encoder_create_for(&node->schema, count, columns);
     case WEIR_FORMAT_RAW:
-        return weir_raw_encoder_create(&node->schema, 0);
+        return weir_raw_encoder_create(&node->schema, columns[0]);
     case WEIR_FORMAT_DEBEZIUM_JSON:
     case WEIR_FORMAT_CSV:
         break; // refused when the job was planned
@@ -183,6 +193,7 @@ struct weir_row_policy *weir_node_create_policy(const struct weir_node_builder *
     struct weir_row_policy_config policy = {
         .table = table != NULL ? table->name : "(several)",
         .job_id = config->job_id,
+        .max_ratio = table != NULL ? table->on_error_max_ratio : 0,
         .late_writer = late_topic != NULL ? create_writer(builder, late_topic, mailbox) : NULL,
     };
     switch (table != NULL ? weir_table_on_error(table, config) : config->on_bad_record) {
@@ -213,7 +224,9 @@ static struct weir_operator *create_sink(const struct weir_node_builder *builder
         .name = node->name,
         .table = node->table->name,
         .writer = create_writer(builder, node->table->topic, mailbox),
-        .value_encoder = create_value_encoder(node),
+        .value_encoder = create_value_encoder(builder, node),
+        .has_headers = node->table->headers_column >= 0,
+        .headers_column = (uint32_t)node->table->headers_column,
         .key_encoder = create_key_encoder(node),
         .is_keyed = node->table->is_keyed,
         .is_timestamp_now = node->table->is_timestamp_now,

@@ -10,7 +10,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { WRITER_COUNT = 2 };
+enum {
+    WRITER_COUNT = 2,
+    RATIO_RECORDS_MAX = 1000,
+};
 
 // What rows of one operator are counted by; opened with the first of them.
 struct by_operator {
@@ -29,6 +32,9 @@ struct policy {
     uint32_t operator_count;
     struct weir_header *headers; // the record's own, then ours; grows
     uint32_t header_capacity;
+    // The last thousand records or so: older ones count half as much with each thousand.
+    uint64_t recent_count;
+    uint64_t recent_bad_count;
 };
 
 enum { NUMBER_BYTES_MAX = 24 };
@@ -191,6 +197,7 @@ static enum weir_status report(struct weir_row_error_policy *interface,
     struct policy *policy =
         (struct policy *)((char *)interface - offsetof(struct policy, base.policy));
     uint64_t count = atomic_fetch_add(&policy->counts[row_error->reason], 1) + 1;
+    policy->recent_bad_count += row_error->reason != WEIR_ROW_ERROR_LATE;
     char text[1024];
     if (policy->config.kind == WEIR_ROW_POLICY_FAIL && row_error->reason != WEIR_ROW_ERROR_LATE) {
         describe(row_error, text, sizeof text);
@@ -207,6 +214,33 @@ static enum weir_status report(struct weir_row_error_policy *interface,
                  policy->config.table, fate, text, count);
     }
     return writer == NULL ? WEIR_OK : write_aside(policy, writer, row_error, error);
+}
+
+// The limit of on_error_max_ratio, asked after each run of records: a wrong schema shall end the
+// job before it has emptied a topic into the dead-letter topic. What this epoch has written aside
+// is in its transaction and goes with it.
+static enum weir_status seen(struct weir_row_error_policy *interface, uint32_t record_count,
+                             struct weir_error *error)
+{
+    struct policy *policy =
+        (struct policy *)((char *)interface - offsetof(struct policy, base.policy));
+    double ratio = policy->config.max_ratio;
+    policy->recent_count += record_count;
+    double count = (double)policy->recent_count;
+    // Of fewer records one would be too many already.
+    if (count * ratio >= 1 && (double)policy->recent_bad_count > count * ratio) {
+        return weir_error_set(error, WEIR_DOMAIN_DATA, WEIR_ACTION_FAIL,
+                              "table %s: %" PRIu64 " of the last %" PRIu64
+                              " records could not be used, more than on_error_max_ratio = %g "
+                              "allows: is the schema right?",
+                              policy->config.table, policy->recent_bad_count, policy->recent_count,
+                              ratio);
+    }
+    if (policy->recent_count >= RATIO_RECORDS_MAX) {
+        policy->recent_count /= 2;
+        policy->recent_bad_count /= 2;
+    }
+    return WEIR_OK;
 }
 
 static enum weir_status barrier(struct weir_operator *op, const struct weir_barrier *at,
@@ -291,6 +325,7 @@ struct weir_row_policy *weir_row_policy_create(const struct weir_row_policy_conf
     policy->base.op.ops = &policy_ops;
     policy->base.op.name = config->table;
     policy->base.policy.report = report;
+    policy->base.policy.seen = config->max_ratio > 0 ? seen : NULL;
     return &policy->base;
 }
 

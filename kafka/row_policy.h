@@ -18,6 +18,7 @@ struct weir_row_policy_config {
     enum weir_row_policy_kind kind;
     const char *table;  // for messages
     const char *job_id; // header weir.job
+    double max_ratio;   // of bad records among those read: more end the job; 0: no limit
     struct weir_writer *writer; // DEAD_LETTER: taken over
     // Late rows are no errors: counted whatever the policy, and sent here if set (taken over).
     struct weir_writer *late_writer;

@@ -3,6 +3,7 @@
 #include "kafka/sink.h"
 
 #include "runtime/base/metrics.h"
+#include "kafka/json_headers.h"
 #include "runtime/types/json_out.h"
 
 #include <stdio.h>
@@ -13,6 +14,7 @@ struct sink {
     struct weir_buffer bytes;
     struct weir_encoded *values; // of one batch
     struct weir_encoded *keys;
+    struct weir_row_headers headers; // of one row
     uint32_t next_partition; // for rows of no single record: round robin by batch
     struct weir_metric *row_count;
     struct weir_metric *byte_count;
@@ -134,12 +136,13 @@ static void show_pressure(struct sink *sink)
 
 // The policy of the row's table decides what becomes of it.
 static enum weir_status set_aside(struct sink *sink, const struct weir_batch *batch, uint32_t row,
-                                  const char *why, struct weir_error *error)
+                                  enum weir_row_error_reason reason, const char *why,
+                                  struct weir_error *error)
 {
     char message[640];
     snprintf(message, sizeof message, "sink %s: %s", sink->config.table, why);
     struct weir_row_error row_error = {
-        .reason = WEIR_ROW_ERROR_OVERSIZE, .operator_name = sink->op.name, .message = message};
+        .reason = reason, .operator_name = sink->op.name, .message = message};
     struct weir_buffer json = {0};
     if (batch->records != NULL) {
         row_error.record = &batch->records[row];
@@ -185,9 +188,23 @@ static enum weir_status process(struct weir_operator *op, struct weir_batch *giv
         }
         message.partition = choose_partition(sink, batch, row, message.key);
         char why[512];
+        const char *wrong;
+        if (sink->config.has_headers) {
+            if (!weir_row_headers_read(&sink->headers,
+                                       &batch->columns[sink->config.headers_column], row,
+                                       batch->arena, &wrong)) {
+                if (set_aside(sink, batch, row, WEIR_ROW_ERROR_CONSTRAINT, wrong, error) !=
+                    WEIR_OK) {
+                    return WEIR_ERROR;
+                }
+                continue;
+            }
+            message.header_count = sink->headers.count;
+            message.headers = sink->headers.headers;
+        }
         if (__builtin_expect(
                 weir_writer_is_too_large(sink->config.writer, &message, why, sizeof why), 0)) {
-            if (set_aside(sink, batch, row, why, error) != WEIR_OK) {
+            if (set_aside(sink, batch, row, WEIR_ROW_ERROR_OVERSIZE, why, error) != WEIR_OK) {
                 return WEIR_ERROR;
             }
             continue;
@@ -233,6 +250,7 @@ static void destroy(struct weir_operator *op)
     weir_encoder_destroy(sink->config.value_encoder);
     weir_encoder_destroy(sink->config.key_encoder);
     weir_buffer_deinit(&sink->bytes);
+    weir_row_headers_deinit(&sink->headers);
     weir_metric_close(sink->row_count);
     weir_metric_close(sink->byte_count);
     weir_metric_close(sink->clamped_count);

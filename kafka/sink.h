@@ -14,6 +14,8 @@ struct weir_sink_config {
     struct weir_writer *writer;          // taken over
     struct weir_encoder *value_encoder;  // taken over
     struct weir_encoder *key_encoder;    // taken over; NULL: null key
+    bool has_headers;            // of a column, jsonb or text[], that is not in the value
+    uint32_t headers_column;     // of the rows' schema
     bool is_keyed; // upserts and tombstones by the rows' change kinds
     bool is_timestamp_now;               // the wall clock instead of the event time
     const struct weir_clock *clock;

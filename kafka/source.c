@@ -225,7 +225,12 @@ static enum weir_status take_records(struct source *source, uint32_t fetched_cou
     if (report_bad(source, &decoded, error) != WEIR_OK) {
         return WEIR_ERROR;
     }
-    return decoded.row_count == 0 ? WEIR_OK : push_rows(source, &decoded, error);
+    if (decoded.row_count != 0 && push_rows(source, &decoded, error) != WEIR_OK) {
+        return WEIR_ERROR;
+    }
+    struct weir_row_error_policy *policy = source->config.row_errors;
+    return policy == NULL || policy->seen == NULL ? WEIR_OK
+                                                  : policy->seen(policy, record_count, error);
 }
 
 static enum weir_step poll_once(struct weir_source *base, struct weir_error *error)

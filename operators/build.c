@@ -240,7 +240,12 @@ enum weir_status weir_expr_bind_args(struct weir_arena *arena, const struct weir
     for (uint32_t i = 0; i < arg_count; i++) {
         uint32_t last = function->arg_count - 1u;
         enum weir_arg declared = (enum weir_arg)function->args[i < last ? i : last];
-        if (bind_arg(arena, declared, args[i], &bound[i], error) != WEIR_OK) {
+        bool is_of_array = declared == WEIR_ARG_ARRAY || declared == WEIR_ARG_ANYELEMENT;
+        enum weir_status status =
+            is_of_array ? weir_array_bind_arg(arena, declared, arg_count, args, args[i], &bound[i],
+                                              error)
+                        : bind_arg(arena, declared, args[i], &bound[i], error);
+        if (status != WEIR_OK) {
             return WEIR_ERROR;
         }
         if (function->computed_in != 0 && bind_arg(arena, (enum weir_arg)function->computed_in,
@@ -315,7 +320,10 @@ enum weir_status weir_expr_call(struct weir_arena *arena, const char *name, uint
     if (function->check != NULL && !function->check(function, bound, &value_error)) {
         return weir_expr_refuse(error, "%s", value_error.text);
     }
-    type = weir_type_plain((enum weir_type_kind)function->result);
+    bool is_of_array =
+        function->result == WEIR_ARG_ARRAY || function->result == WEIR_ARG_ANYELEMENT;
+    type = is_of_array ? weir_array_result_type((enum weir_arg)function->result, arg_count, bound)
+                       : weir_type_plain((enum weir_type_kind)function->result);
     *call = weir_expr_fold(arena, weir_expr_call_of(arena, function, &type, arg_count, bound));
     return WEIR_OK;
 }

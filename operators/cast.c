@@ -27,7 +27,8 @@ const struct weir_cast *weir_cast_find(enum weir_arg from, enum weir_arg to,
 bool weir_arg_is_coercible(enum weir_arg from, enum weir_arg to)
 {
     return from == to || from == WEIR_ARG_UNKNOWN || to == WEIR_ARG_ANY ||
-           to == WEIR_ARG_ANYNONARRAY || weir_cast_find(from, to, WEIR_CAST_IMPLICIT) != NULL;
+           to == WEIR_ARG_ANYNONARRAY || to == WEIR_ARG_ANYELEMENT ||
+           weir_cast_find(from, to, WEIR_CAST_IMPLICIT) != NULL;
 }
 
 char weir_arg_category(enum weir_arg arg)
@@ -65,6 +66,7 @@ char weir_arg_category(enum weir_arg arg)
         return 'C';
     case WEIR_ARG_ANY:
     case WEIR_ARG_ANYNONARRAY:
+    case WEIR_ARG_ANYELEMENT:
         return 'P';
     case WEIR_ARG_INTERVAL:
         return 'T';
@@ -173,6 +175,10 @@ enum weir_status weir_expr_cast(struct weir_arena *arena, struct weir_expr *expr
         return weir_expr_refuse(error, "type modifier is not supported for type \"%s\"",
                                 weir_kind_name(type, name));
     }
+    if (type->kind == WEIR_TYPE_ARRAY && type->composite == NULL) {
+        return weir_expr_refuse(error, "could not determine polymorphic type because input has "
+                                       "type unknown");
+    }
     if (expr->is_unknown) {
         struct weir_type read_as = *type;
         bool is_of_length = type->kind == WEIR_TYPE_VARCHAR || type->kind == WEIR_TYPE_CHAR;
@@ -188,6 +194,11 @@ enum weir_status weir_expr_cast(struct weir_arena *arena, struct weir_expr *expr
     if (is_same_kind(&expr->type, type)) {
         *cast = apply_modifier(arena, expr, type, context);
         return WEIR_OK;
+    }
+    if (expr->type.kind == WEIR_TYPE_ARRAY && type->kind == WEIR_TYPE_ARRAY) {
+        return weir_array_cast(arena, expr, type, context, cast) == WEIR_OK
+                   ? WEIR_OK
+                   : refuse_cast(expr, type, context, error);
     }
     const struct weir_cast *found =
         weir_cast_find((enum weir_arg)expr->type.kind, (enum weir_arg)type->kind, context);

@@ -105,6 +105,19 @@ enum weir_status weir_expr_in(struct weir_arena *arena, struct weir_expr *a, uin
                               struct weir_expr **items, bool is_negated, struct weir_expr **out,
                               struct weir_error *error);
 
+// array[subscripts…]: NULL where there is no such element.
+enum weir_status weir_expr_subscript(struct weir_arena *arena, struct weir_expr *array,
+                                     uint32_t subscript_count, struct weir_expr *const *subscripts,
+                                     struct weir_expr **out, struct weir_error *error);
+// ARRAY[elements…]; of arrays: one with a dimension more.
+enum weir_status weir_expr_array(struct weir_arena *arena, uint32_t element_count,
+                                 struct weir_expr *const *elements, struct weir_expr **out,
+                                 struct weir_error *error);
+// value <symbol> ANY (array), ALL (array).
+enum weir_status weir_expr_any(struct weir_arena *arena, struct weir_expr *value,
+                               const char *symbol, struct weir_expr *array, bool is_all,
+                               struct weir_expr **out, struct weir_error *error);
+
 // The common type of several expressions as CASE, UNION and VALUES choose it (unknown literals
 // count as text when nothing else is there). construct: for the message ("UNION types integer and
 // text cannot be matched"). The caller casts with WEIR_CAST_IMPLICIT.

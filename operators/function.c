@@ -8,7 +8,7 @@ static const struct weir_function_table *const TABLES[] = {
     &weir_functions_integer, &weir_functions_float,  &weir_functions_numeric,
     &weir_functions_compare, &weir_functions_text,   &weir_functions_text_form,
     &weir_functions_like,    &weir_functions_time,   &weir_functions_interval,
-    &weir_functions_json,    &weir_functions_record,
+    &weir_functions_array,   &weir_functions_json,    &weir_functions_record,
 };
 
 void weir_function_each(bool (*visit)(const struct weir_function *function, void *context),
@@ -71,6 +71,8 @@ const char *weir_arg_name(enum weir_arg arg)
         return "anyarray";
     case WEIR_ARG_ANY:
         return "any";
+    case WEIR_ARG_ANYELEMENT:
+        return "anyelement";
     case WEIR_ARG_ANYNONARRAY:
         return "anynonarray";
     case WEIR_ARG_INTERVAL:

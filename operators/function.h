@@ -35,6 +35,7 @@ enum weir_arg {
     WEIR_ARG_JSON = WEIR_TYPE_JSON,
     WEIR_ARG_ARRAY = WEIR_TYPE_ARRAY, // any; of one element type where there are several
     WEIR_ARG_ANY = 64,                // taken in the text form of its output function (concat)
+    WEIR_ARG_ANYELEMENT,              // an element of the array that is another argument
     WEIR_ARG_ANYNONARRAY,             // taken as CAST(… AS text) (the other side of ||)
     WEIR_ARG_TIMETZ,                  // not here yet, from here on
     WEIR_ARG_TEXT_ARRAY,
@@ -90,6 +91,7 @@ extern const struct weir_function_table weir_functions_text_form;
 extern const struct weir_function_table weir_functions_like;
 extern const struct weir_function_table weir_functions_time;
 extern const struct weir_function_table weir_functions_interval;
+extern const struct weir_function_table weir_functions_array;
 extern const struct weir_function_table weir_functions_json;
 extern const struct weir_function_table weir_functions_record;
 
@@ -138,6 +140,14 @@ extern const struct weir_function weir_char_assignment_function;    // the same,
 extern const struct weir_function weir_char_explicit_function;
 // The output function of any type as text (boolean: t, f).
 extern const struct weir_function weir_text_output_function;
+
+// Arrays, in kernel_array.c: what has a grammar of its own.
+extern const struct weir_function weir_array_subscript_function;
+extern const struct weir_function weir_array_make_function;
+extern const struct weir_function weir_array_stack_function; // of arrays
+extern const struct weir_function weir_array_recast_function;
+extern const struct weir_function weir_array_quantified_functions[]; // "= any", "= all", …
+extern const uint32_t weir_array_quantified_count;
 
 // In cast.c. NULL: there is none in that context. from == to is not looked at.
 const struct weir_cast *weir_cast_find(enum weir_arg from, enum weir_arg to,

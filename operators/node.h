@@ -68,6 +68,19 @@ struct weir_expr *weir_expr_call_of(struct weir_arena *arena, const struct weir_
                                     const struct weir_type *type, uint32_t arg_count,
                                     struct weir_expr *const *args);
 
+// In build_array.c. An argument declared as an array or as its element, when it is not one yet; the
+// type of a result so declared; a cast of one array to another.
+enum weir_status weir_array_bind_arg(struct weir_arena *arena, enum weir_arg declared,
+                                     uint32_t arg_count, struct weir_expr *const *args,
+                                     struct weir_expr *arg, struct weir_expr **bound,
+                                     struct weir_error *error);
+struct weir_type weir_array_result_type(enum weir_arg result, uint32_t arg_count,
+                                        struct weir_expr *const *args);
+// WEIR_ERROR: there is no such cast.
+enum weir_status weir_array_cast(struct weir_arena *arena, struct weir_expr *expr,
+                                 const struct weir_type *type, enum weir_cast_context context,
+                                 struct weir_expr **cast);
+
 // In fold.c: the same value with less to do; expr itself when there is nothing to gain.
 struct weir_expr *weir_expr_fold(struct weir_arena *arena, struct weir_expr *expr);
 

@@ -36,6 +36,10 @@ struct weir_row_error {
 struct weir_row_error_policy {
     enum weir_status (*report)(struct weir_row_error_policy *policy,
                                const struct weir_row_error *row_error, struct weir_error *error);
+    // After each run of records of the table, whatever became of them. NULL: nobody counts.
+    // WEIR_ERROR: too many of them could not be used.
+    enum weir_status (*seen)(struct weir_row_error_policy *policy, uint32_t record_count,
+                             struct weir_error *error);
 };
 
 static inline enum weir_status weir_row_error_report(struct weir_row_error_policy *policy,

@@ -28,6 +28,9 @@ enum weir_ast_expr_kind {
     WEIR_AST_DISTINCT, // args[0] IS DISTINCT FROM args[1]
     WEIR_AST_BETWEEN,  // args[0] BETWEEN [SYMMETRIC] args[1] AND args[2]
     WEIR_AST_IN,       // args[0] IN (args[1] …)
+    WEIR_AST_ANY,       // args[0] text ANY (args[1]); is_negated: ALL
+    WEIR_AST_ARRAY,     // ARRAY[args …]
+    WEIR_AST_SUBSCRIPT, // args[0][args[1]][args[2]] …
     WEIR_AST_CASE, // args: condition, result, condition, result …; operand and otherwise below
     WEIR_AST_COALESCE,
     WEIR_AST_NULLIF,

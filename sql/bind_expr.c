@@ -356,7 +356,8 @@ static enum weir_status bind_cast(struct weir_binder *binder, const struct weir_
     return WEIR_OK;
 }
 
-// COALESCE, NULLIF, GREATEST, LEAST, IN, IS DISTINCT FROM: constructors over all arguments.
+// COALESCE, NULLIF, GREATEST, LEAST, IN, IS DISTINCT FROM, what arrays have: constructors over all
+// arguments.
 static enum weir_status bind_choice(struct weir_binder *binder, const struct weir_ast_expr *ast,
                                     struct weir_expr **expr)
 {
@@ -374,6 +375,12 @@ static enum weir_status bind_choice(struct weir_binder *binder, const struct wei
     } else if (ast->kind == WEIR_AST_IN) {
         status = weir_expr_in(arena, args[0], ast->arg_count - 1, args + 1, ast->is_negated, expr,
                               &error);
+    } else if (ast->kind == WEIR_AST_ANY) {
+        status = weir_expr_any(arena, args[0], ast->text, args[1], ast->is_negated, expr, &error);
+    } else if (ast->kind == WEIR_AST_ARRAY) {
+        status = weir_expr_array(arena, ast->arg_count, args, expr, &error);
+    } else if (ast->kind == WEIR_AST_SUBSCRIPT) {
+        status = weir_expr_subscript(arena, args[0], ast->arg_count - 1, args + 1, expr, &error);
     } else if (ast->kind == WEIR_AST_DISTINCT) {
         status = weir_expr_distinct(arena, args[0], args[1], ast->is_negated, expr, &error);
     } else {
@@ -422,6 +429,9 @@ static enum weir_status bind_any(struct weir_binder *binder, const struct weir_a
         return bind_case(binder, ast, expr);
     case WEIR_AST_DISTINCT:
     case WEIR_AST_IN:
+    case WEIR_AST_ANY:
+    case WEIR_AST_ARRAY:
+    case WEIR_AST_SUBSCRIPT:
     case WEIR_AST_COALESCE:
     case WEIR_AST_NULLIF:
     case WEIR_AST_GREATEST:

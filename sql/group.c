@@ -122,6 +122,36 @@ enum weir_status weir_sql_as_text(struct weir_planner *planner, int32_t offset,
     return WEIR_OK;
 }
 
+static bool has_equality(const struct weir_type *type)
+{
+    bool has_fields = type->kind == WEIR_TYPE_COMPOSITE || type->kind == WEIR_TYPE_ARRAY;
+    for (uint32_t i = 0; has_fields && i < type->composite->field_count; i++) {
+        if (!has_equality(&type->composite->fields[i].type)) {
+            return false;
+        }
+    }
+    return type->kind != WEIR_TYPE_JSON;
+}
+
+enum weir_status weir_sql_check_equality(struct weir_planner *planner, int32_t offset,
+                                         const struct weir_type *type)
+{
+    char name[256];
+    return has_equality(type)
+               ? WEIR_OK
+               : weir_fault_add(&planner->faults, offset, "jsonb has one: CAST(… AS jsonb)",
+                                "could not identify an equality operator for type %s",
+                                weir_type_name(type, name, sizeof(name)));
+}
+
+enum weir_status weir_sql_as_key(struct weir_planner *planner, int32_t offset,
+                                 struct weir_expr **expr)
+{
+    return weir_sql_as_text(planner, offset, expr) == WEIR_OK
+               ? weir_sql_check_equality(planner, offset, weir_expr_type(*expr))
+               : WEIR_ERROR;
+}
+
 // Column `position` of the SELECT list, from 0, with stars written out. *is_there false: there are
 // not so many.
 static enum weir_status bind_position(struct weir_binder *binder,
@@ -212,7 +242,7 @@ static enum weir_status bind_key(struct weir_binder *binder, const struct weir_a
             bind_position(binder, select, position - 1, &is_there, expr) != WEIR_OK) {
             return WEIR_ERROR;
         }
-        return is_there ? weir_sql_as_text(binder->planner, key->offset, expr)
+        return is_there ? weir_sql_as_key(binder->planner, key->offset, expr)
                : is_integer
                    ? weir_fault_add(faults, key->offset, NULL,
                                     "GROUP BY position %s is not in select list", key->text)
@@ -226,7 +256,7 @@ static enum weir_status bind_key(struct weir_binder *binder, const struct weir_a
         return WEIR_ERROR;
     }
     return weir_sql_bind_expr(binder, target != NULL ? target : key, expr) == WEIR_OK
-               ? weir_sql_as_text(binder->planner, key->offset, expr)
+               ? weir_sql_as_key(binder->planner, key->offset, expr)
                : WEIR_ERROR;
 }
 

@@ -202,7 +202,7 @@ enum weir_status weir_sql_bind_distinct(struct weir_planner *planner,
         weir_arena_alloc(planner->arena, relation->column_count * sizeof(*column_keys));
     for (uint32_t i = 0; i < relation->column_count; i++) {
         struct weir_expr *expr = relation->columns[i].expr;
-        if (weir_sql_as_text(planner, relation->offsets[i], &expr) != WEIR_OK) {
+        if (weir_sql_as_key(planner, relation->offsets[i], &expr) != WEIR_OK) {
             return WEIR_ERROR;
         }
         column_keys[i] = weir_sql_add_expr(planner->arena, &group.keys, &group.key_count, expr);

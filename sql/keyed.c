@@ -32,6 +32,9 @@ static enum weir_status add_key_column(struct weir_planner *planner,
             &planner->faults, name->offset, "the primary key is what the message key holds",
             "not supported: generated column \"%s\" in the primary key", name->name);
     }
+    if (weir_sql_check_equality(planner, name->offset, &columns[idx].type) != WEIR_OK) {
+        return WEIR_ERROR;
+    }
     columns[idx].is_not_null = true;
     key_columns[table->key_column_count++] = idx;
     return WEIR_OK;

@@ -29,6 +29,7 @@ struct options {
     // Found first, needed at the end.
     const struct weir_ast_option *format;
     const struct weir_ast_option *end;
+    const struct weir_ast_option *headers;
 };
 
 typedef enum weir_status (*parse_fn)(struct options *options, const char *value);
@@ -161,38 +162,18 @@ static enum weir_status parse_key_format(struct options *options, const char *va
     return idx < 0 ? WEIR_ERROR : WEIR_OK;
 }
 
-// A column as options name it: as it is; else, as PostgreSQL does without quotes, in lower case;
-// within double quotes exactly so. -1: a fault was added.
+// A column as options name it; -1: a fault was added.
 static int32_t find_column(const struct options *options, const char *name)
 {
-    const struct weir_table *table = options->table;
-    size_t bytes = strlen(name);
-    bool is_quoted = bytes > 2 && name[0] == '"' && name[bytes - 1] == '"';
-    char *wanted = weir_arena_printf(options->planner->arena, "%.*s",
-                                     (int)(is_quoted ? bytes - 2 : bytes), name + is_quoted);
-    for (uint32_t i = 0; i < table->column_count; i++) {
-        if (strcmp(table->columns[i].name, wanted) == 0) {
-            return (int32_t)i;
-        }
+    const char *wanted;
+    const char *nearest;
+    int32_t idx =
+        weir_sql_option_column(options->planner->arena, options->table, name, &wanted, &nearest);
+    if (idx < 0) {
+        refuse(options, weir_fault_did_you_mean(&options->planner->faults, nearest),
+               "column \"%s\" does not exist", wanted);
     }
-    struct weir_nearest nearest = weir_nearest_start(wanted);
-    for (uint32_t i = 0; i < table->column_count; i++) {
-        const char *column = table->columns[i].name;
-        bool is_folded = true;
-        for (size_t j = 0; wanted[j] != '\0' || column[j] != '\0'; j++) {
-            if (tolower((unsigned char)wanted[j]) != column[j]) {
-                is_folded = false;
-                break;
-            }
-        }
-        if (is_folded && !is_quoted) {
-            return (int32_t)i;
-        }
-        weir_nearest_offer(&nearest, column);
-    }
-    refuse(options, weir_fault_did_you_mean(&options->planner->faults, nearest.best),
-           "column \"%s\" does not exist", wanted);
-    return -1;
+    return idx;
 }
 
 static enum weir_status parse_key(struct options *options, const char *value)
@@ -272,6 +253,28 @@ static enum weir_status parse_interval(const struct options *options, const char
         return refuse(options, NULL, "\"%s\" is %s", value,
                       *us < 0 ? "negative" : "less than a millisecond");
     }
+    return WEIR_OK;
+}
+
+static enum weir_status parse_headers(struct options *options, const char *value)
+{
+    struct weir_table *table = options->table;
+    if (!options->with_columns) {
+        return WEIR_ERROR;
+    }
+    int32_t idx = find_column(options, value);
+    if (idx < 0) {
+        return WEIR_ERROR;
+    }
+    const struct weir_type *type = &table->columns[idx].type;
+    if (type->kind != WEIR_TYPE_JSONB &&
+        (type->kind != WEIR_TYPE_ARRAY || weir_type_element(type)->kind != WEIR_TYPE_TEXT)) {
+        char name[256];
+        return refuse(options, NULL, "column \"%s\" is of type %s; headers are jsonb or text[]",
+                      table->columns[idx].name, weir_type_name(type, name, sizeof(name)));
+    }
+    table->headers_column = idx;
+    options->headers = options->option;
     return WEIR_OK;
 }
 
@@ -444,6 +447,7 @@ static const struct {
     {"key_format", parse_key_format},
     {"key", parse_key},
     {"event_time", parse_event_time},
+    {"headers", parse_headers},
     {"watermark_delay", parse_watermark_delay},
     {"idle_timeout", parse_idle_timeout},
     {"event_time_max_ahead", parse_event_time_max_ahead},
@@ -508,11 +512,20 @@ static enum weir_status check_together(struct options *options, const struct wei
     struct weir_table *table = options->table;
     struct weir_faults *faults = &options->planner->faults;
     enum weir_status status = WEIR_OK;
+    for (uint32_t i = 0; table->headers_column >= 0 && i < table->key_column_count; i++) {
+        if (table->key_columns[i] == (uint32_t)table->headers_column) {
+            status = weir_fault_add(faults, options->headers->value_offset, NULL,
+                                    "the column of the headers cannot be part of the key");
+        }
+    }
     if (table->format == WEIR_FORMAT_RAW && options->with_columns) {
         uint32_t physical_count = 0;
         bool is_bytes = true;
         for (uint32_t i = 0; i < table->column_count; i++) {
             const struct weir_table_column *column = &table->columns[i];
+            if ((int32_t)i == table->headers_column) {
+                continue;
+            }
             physical_count += !column->is_generated;
             is_bytes &= column->is_generated || column->type.kind == WEIR_TYPE_TEXT ||
                         column->type.kind == WEIR_TYPE_BYTEA;
@@ -553,6 +566,7 @@ enum weir_status weir_sql_options(struct weir_planner *planner,
     enum weir_status status = WEIR_OK;
     table->topic = table->name;
     table->event_time_column = -1;
+    table->headers_column = -1;
     table->watermark_delay_us = -1;
     table->event_time_max_ahead_us = -1;
     table->idle_timeout_ms = IDLE_TIMEOUT_MS_DEFAULT;

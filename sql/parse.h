@@ -28,6 +28,11 @@ struct weir_parse_context {
 };
 
 // The translations below add a fault and return NULL for what is not taken.
+// In parse_subscript.c: expr[a][b] from step *at on, which is moved to the last one.
+struct weir_ast_expr *weir_parse_subscripts(struct weir_parse_context *context,
+                                            struct weir_ast_expr *expr,
+                                            const struct weir_parse_list *steps, uint32_t *at);
+
 struct weir_ast_expr *weir_parse_expr(struct weir_parse_context *context,
                                       const struct weir_parse_node *node);
 // body: that of the FuncCall of a window in FROM; a CALL.

@@ -90,15 +90,16 @@ static struct weir_ast_expr *parse_indirection(struct weir_parse_context *contex
     struct weir_ast_expr *expr = weir_parse_expr(context, weir_parse_get(body, "arg"));
     struct weir_parse_list steps = weir_parse_items(body, "indirection", context->arena);
     for (uint32_t i = 0; i < steps.count && expr != NULL; i++) {
+        if (weir_parse_as(steps.items[i], "A_Indices") != NULL) {
+            expr = weir_parse_subscripts(context, expr, &steps, &i);
+            continue;
+        }
         struct weir_ast_expr *field = new_expr(context, WEIR_AST_FIELD, expr->offset);
         field->args = weir_arena_alloc(context->arena, sizeof(*field->args));
         field->args[0] = expr;
         field->arg_count = 1;
         field->text = copy(context, weir_parse_string(steps.items[i]));
         field->label = field->text;
-        if (weir_parse_as(steps.items[i], "A_Indices") != NULL) {
-            return weir_parse_refuse(context, expr->offset, NULL, " yet: subscripts");
-        }
         if (field->text == NULL) {
             field->kind = WEIR_AST_FIELD_STAR;
         }
@@ -217,8 +218,12 @@ static struct weir_ast_expr *parse_a_expr(struct weir_parse_context *context,
         return weir_parse_refuse(context, offset, "write LIKE or a regular expression",
                                  " yet: SIMILAR TO");
     }
-    return weir_parse_refuse(context, offset, "write a IN (x, y) for a list", " yet: %s",
-                             strcmp(kind, "AEXPR_OP_ANY") == 0 ? "ANY (array)" : "ALL (array)");
+    expr = parse_operator(context, body);
+    if (expr != NULL) {
+        expr->kind = WEIR_AST_ANY;
+        expr->is_negated = strcmp(kind, "AEXPR_OP_ALL") == 0;
+    }
+    return expr;
 }
 
 static struct weir_ast_expr *parse_bool_expr(struct weir_parse_context *context,
@@ -497,7 +502,6 @@ static struct weir_ast_expr *refuse_kind(struct weir_parse_context *context,
         const char *what;
     } kinds[] = {
         {"SubLink", " yet: a subquery in an expression"},
-        {"A_ArrayExpr", " yet: ARRAY"},
         {"RowExpr", " yet: ROW"},
         {"ParamRef", ": parameters ($1)"},
         {"GroupingFunc", " yet: GROUPING"},
@@ -547,6 +551,9 @@ static struct weir_ast_expr *parse_kind(struct weir_parse_context *context, cons
     }
     if (strcmp(kind, "CoalesceExpr") == 0) {
         return parse_list_node(context, body, "args", WEIR_AST_COALESCE, "coalesce");
+    }
+    if (strcmp(kind, "A_ArrayExpr") == 0) {
+        return parse_list_node(context, body, "elements", WEIR_AST_ARRAY, "array");
     }
     if (strcmp(kind, "MinMaxExpr") == 0) {
         bool is_least = weir_parse_text_is(body, "op", "IS_LEAST");

@@ -87,6 +87,12 @@ static void check_written_formats(struct weir_planner *planner)
 {
     for (uint32_t i = 0; i < planner->table_count; i++) {
         const struct weir_catalog_table *table = planner->tables[i];
+        if (table->read_offset >= 0 && table->table.headers_column >= 0) {
+            planner->faults.statement_number = table->read_statement_number;
+            weir_fault_add(
+                &planner->faults, table->read_offset, "a header is read with kafka_header('name')",
+                "table \"%s\": option headers is for tables that are written", table->table.name);
+        }
         enum weir_format format = table->table.format;
         if (table->written_offset >= 0 &&
             (format == WEIR_FORMAT_DEBEZIUM_JSON || format == WEIR_FORMAT_CSV)) {

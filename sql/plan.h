@@ -85,6 +85,7 @@ struct weir_table {
     double on_error_max_ratio;     // 0: none
     const char *dead_letter_topic; // NULL: WEIR_DEAD_LETTER_TOPIC
     bool is_timestamp_now;         // sink option timestamp = 'now'
+    int32_t headers_column;        // sink option headers: not in the value; -1: none
     int32_t partition_count;       // 0: the topic must exist
     int32_t replica_count;
     bool is_source;

@@ -90,6 +90,12 @@ enum weir_status weir_sql_type(struct weir_planner *planner, const struct weir_a
 
 // --- options.c -------------------------------------------------------------------------------
 
+// In option_column.c. A column as options name it: as it is; else, as PostgreSQL does without
+// quotes, in lower case; within double quotes exactly so. -1: there is none; *wanted is its name
+// without quotes, *nearest one that is like it or NULL.
+int32_t weir_sql_option_column(struct weir_arena *arena, const struct weir_table *table,
+                               const char *name, const char **wanted, const char **nearest);
+
 // Sets the fields of table from the WITH options of its statement. All faults are added. Columns
 // must be known for the options that name some; with_columns false: they are broken.
 enum weir_status weir_sql_options(struct weir_planner *planner,
@@ -209,6 +215,11 @@ enum weir_status weir_grouping_check(struct weir_binder *binder);
 // The idx of the expression in the list, to which it is added if it is new.
 uint32_t weir_sql_add_expr(struct weir_arena *arena, struct weir_expr ***list, uint32_t *count,
                            struct weir_expr *expr);
+// The same for what rows are told apart by: json, and what holds json, has no equality.
+enum weir_status weir_sql_as_key(struct weir_planner *planner, int32_t offset,
+                                 struct weir_expr **expr);
+enum weir_status weir_sql_check_equality(struct weir_planner *planner, int32_t offset,
+                                         const struct weir_type *type);
 // A literal without a type becomes text.
 enum weir_status weir_sql_as_text(struct weir_planner *planner, int32_t offset,
                                   struct weir_expr **expr);

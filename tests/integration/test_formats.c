@@ -291,6 +291,109 @@ static void test_formats_raw_keys_of_other_types(void **state)
     assert_string_equal(all_of(job, "dead"), "x={\"v\":\"b\"}");
 }
 
+// --- headers, limits -------------------------------------------------------------------------
+
+static void expect_headers(const struct weir_test_record *record, size_t count,
+                           const char *const (*headers)[2])
+{
+    assert_int_equal(record->header_count, count);
+    for (size_t i = 0; i < count; i++) {
+        assert_string_equal(record->headers[i].name, headers[i][0]);
+        assert_true(weir_test_bytes_are(record->headers[i].value, record->headers[i].value_bytes,
+                                        headers[i][1]));
+    }
+}
+
+static void test_formats_headers_of_a_column(void **state)
+{
+    (void)state;
+    struct sql_job *job = make_job("headers", NULL);
+    sql_job_set_sql(job, "CREATE TABLE t (a int, h jsonb, l text[]) WITH (topic = '$-in',\n"
+                         "  on_error = 'dead_letter', dead_letter_topic = '$-dead');\n"
+                         "CREATE TABLE o (h jsonb, a int) WITH (topic = '$-out', headers = 'h');\n"
+                         "CREATE TABLE p (a int, l text[]) WITH (topic = '$-list', headers = 'l',\n"
+                         "  key = 'a', key_format = 'raw', timestamp = 'now');\n"
+                         "INSERT INTO o SELECT h, a FROM t;\n"
+                         "INSERT INTO p SELECT a, l FROM t;\n");
+    sql_job_topic_create(job, "in", 1);
+    sql_job_topic_create(job, "out", 1);
+    sql_job_topic_create(job, "list", 1);
+    sql_job_topic_create(job, "dead", 1);
+    sql_job_feed(job, "in", 0,
+                 "{\"a\":1,\"h\":{\"x\":[\"1\",2,null],\"y\":\"\"},"
+                 "\"l\":[\"z\",\"1\",\"b\",null,\"z\",\"2\"]}");
+    sql_job_feed(job, "in", 0, "{\"a\":2}");
+    sql_job_feed(job, "in", 0, "{\"a\":3,\"h\":[1],\"l\":[\"odd\"]}");
+    sql_job_run_bounded(job);
+    assert_string_equal(all_of(job, "out"), "={\"a\":1}\n={\"a\":2}");
+    assert_string_equal(all_of(job, "list"), "1={\"a\":1}\n2={\"a\":2}");
+    struct weir_test_log *log = sql_job_read(job, "out");
+    expect_headers(&log->partitions[0].records[0], 4,
+                   (const char *const[][2]){{"x", "1"}, {"x", "2"}, {"x", NULL}, {"y", ""}});
+    expect_headers(&log->partitions[0].records[1], 0, NULL);
+    weir_test_log_destroy(log);
+    log = sql_job_read(job, "list");
+    expect_headers(&log->partitions[0].records[0], 3,
+                   (const char *const[][2]){{"z", "1"}, {"b", NULL}, {"z", "2"}});
+    weir_test_log_destroy(log);
+    log = sql_job_read(job, "dead");
+    assert_int_equal(log->partitions[0].record_count, 2); // one for each sink
+    weir_test_log_destroy(log);
+}
+
+static void test_formats_too_many_bad_records_end_the_job(void **state)
+{
+    (void)state;
+    struct sql_job *job =
+        make_job("ratio", "CREATE TABLE t (a int) WITH (topic = '$-in', on_error = 'dead_letter',\n"
+                          "  dead_letter_topic = '$-dead', on_error_max_ratio = 0.5);\n"
+                          "CREATE TABLE o (a int) WITH (topic = '$-out');\n"
+                          "INSERT INTO o SELECT a FROM t;\n");
+    sql_job_topic_create(job, "in", 1);
+    sql_job_topic_create(job, "out", 1);
+    sql_job_topic_create(job, "dead", 1);
+    for (int i = 0; i < 10; i++) {
+        sql_job_feed(job, "in", 0, i % 2 == 0 ? "{\"a\":1}" : "bad");
+    }
+    sql_job_run_bounded(job);
+    for (int i = 0; i < 12; i++) {
+        sql_job_feed(job, "in", 0, "{\"a\":\"other\"}");
+    }
+    sql_job_run(job, SQL_JOB_BOUNDED, 1, SQL_JOB_TEXTS("on_error_max_ratio = 0.5"));
+    struct weir_test_log *dead = sql_job_read(job, "dead");
+    assert_int_equal(dead->partitions[0].record_count, 5);
+    weir_test_log_destroy(dead);
+}
+
+static void test_formats_arrays_in_queries(void **state)
+{
+    (void)state;
+    struct sql_job *job =
+        make_job("arrays",
+                 "CREATE TYPE item AS (name text, n int);\n"
+                 "CREATE TABLE t (tags text[], m int[], items item[], i interval, ts timestamptz)\n"
+                 "  WITH (topic = '$-in');\n"
+                 "CREATE TABLE o (first text, c int, has boolean, name text, made int[], later\n"
+                 "  timestamptz) WITH (topic = '$-out');\n"
+                 "INSERT INTO o SELECT tags[1], cardinality(m), 'b' = ANY(tags),\n"
+                 "  (items[2]).name, ARRAY[m[2][1], 7], ts + i FROM t\n"
+                 "  WHERE array_length(tags, 1) > 1 AND i > '1 hour';\n");
+    sql_job_topic_create(job, "in", 1);
+    sql_job_topic_create(job, "out", 1);
+    sql_job_feed(job, "in", 0,
+                 "{\"tags\":[\"a\",\"b\"],\"m\":[[1,2],[3,4]],\"i\":\"1 day\","
+                 "\"items\":[{\"name\":\"x\"},{\"name\":\"y\",\"n\":2}],"
+                 "\"ts\":\"2024-02-28T23:00:00Z\"}");
+    sql_job_feed(job, "in", 0, "{\"tags\":[\"a\"],\"i\":\"1 day\"}");
+    sql_job_feed(job, "in", 0, "{\"tags\":[\"c\",null],\"i\":\"02:00\"}");
+    sql_job_run_bounded(job);
+    assert_string_equal(all_of(job, "out"),
+                        "={\"first\":\"a\",\"c\":4,\"has\":true,\"name\":\"y\",\"made\":[3,7],"
+                        "\"later\":\"2024-02-29T23:00:00+00:00\"}\n"
+                        "={\"first\":\"c\",\"c\":null,\"has\":null,\"name\":null,\"made\":[null,7],"
+                        "\"later\":null}");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -301,6 +404,9 @@ int main(void)
         cmocka_unit_test(test_formats_every_type_in_and_out),
         cmocka_unit_test(test_formats_types_as_keys),
         cmocka_unit_test(test_formats_raw_keys_of_other_types),
+        cmocka_unit_test(test_formats_headers_of_a_column),
+        cmocka_unit_test(test_formats_too_many_bad_records_end_the_job),
+        cmocka_unit_test(test_formats_arrays_in_queries),
     };
     return cmocka_run_group_tests(tests, start_cluster, stop_cluster);
 }

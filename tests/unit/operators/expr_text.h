@@ -14,6 +14,7 @@
 #define WEIR_TESTS_UNIT_OPERATORS_EXPR_TEXT_H
 
 #include "operators/expr.h"
+#include "runtime/types/array.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -78,6 +79,11 @@ static inline struct weir_type expr_text_type(const char *name)
         {"timestamp", WEIR_TYPE_TIMESTAMP},
         {"timestamptz", WEIR_TYPE_TIMESTAMPTZ},
         {"jsonb", WEIR_TYPE_JSONB},
+        {"json", WEIR_TYPE_JSON},
+        {"char", WEIR_TYPE_CHAR},
+        {"time", WEIR_TYPE_TIME},
+        {"interval", WEIR_TYPE_INTERVAL},
+        {"uuid", WEIR_TYPE_UUID},
     };
     size_t size = strcspn(name, "(");
     struct weir_type type = {0};
@@ -98,6 +104,18 @@ static inline struct weir_type expr_text_type(const char *name)
         abort();
     }
     return type;
+}
+
+// The same, or an array.
+static inline struct weir_type expr_text_any_type(const char *name, struct weir_arena *arena)
+{
+    size_t name_bytes = strlen(name);
+    if (name_bytes <= 2 || strcmp(name + name_bytes - 2, "[]") != 0) {
+        return expr_text_type(name);
+    }
+    struct weir_type element =
+        expr_text_type(weir_arena_printf(arena, "%.*s", (int)name_bytes - 2, name));
+    return weir_array_type(&element, arena);
 }
 
 static inline struct weir_expr *expr_text_column(struct expr_text *text)
@@ -186,7 +204,7 @@ static inline struct weir_expr *expr_text_build(struct expr_text *text, const ch
     if (strcmp(word, "call") == 0) {
         status = weir_expr_call(arena, name, count, args, &out, error);
     } else if (strcmp(word, "cast") == 0 || strcmp(word, "assign") == 0) {
-        struct weir_type type = expr_text_type(name);
+        struct weir_type type = expr_text_any_type(name, arena);
         status =
             weir_expr_cast(arena, args[0], &type,
                            word[0] == 'c' ? WEIR_CAST_EXPLICIT : WEIR_CAST_ASSIGNMENT, &out, error);
@@ -217,6 +235,12 @@ static inline struct weir_expr *expr_text_build(struct expr_text *text, const ch
         status = weir_expr_greatest(arena, word[0] == 'l', count, args, &out, error);
     } else if (strcmp(word, "in") == 0 || strcmp(word, "not-in") == 0) {
         status = weir_expr_in(arena, args[0], count - 1, args + 1, word[0] == 'n', &out, error);
+    } else if (strcmp(word, "array") == 0) {
+        status = weir_expr_array(arena, count, args, &out, error);
+    } else if (strcmp(word, "at") == 0) {
+        status = weir_expr_subscript(arena, args[0], count - 1, args + 1, &out, error);
+    } else if (strcmp(word, "any") == 0 || strcmp(word, "all") == 0) {
+        status = weir_expr_any(arena, args[0], name, args[1], word[1] == 'l', &out, error);
     } else if (strcmp(word, "field") == 0) {
         out = weir_expr_field(arena, args[0], (uint32_t)atoi(name));
     } else {
@@ -231,7 +255,8 @@ static inline struct weir_expr *expr_text_list(struct expr_text *text)
     text->at++;
     const char *word = expr_text_word(text);
     bool has_name =
-        strcmp(word, "call") == 0 || strcmp(word, "cast") == 0 || strcmp(word, "assign") == 0;
+        strcmp(word, "call") == 0 || strcmp(word, "cast") == 0 || strcmp(word, "assign") == 0 ||
+        strcmp(word, "any") == 0 || strcmp(word, "all") == 0;
     const char *name = has_name ? expr_text_word(text) : NULL;
     struct weir_expr *args[EXPR_TEXT_ARGS_MAX];
     uint32_t count = 0;

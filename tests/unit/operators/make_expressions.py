@@ -126,6 +126,8 @@ def sql_of(node):
         return f'"{name}"({", ".join(args)})'
     if head == "cast":
         return f"CAST({sql_of(node[2])} AS {node[1].strip(chr(34))})"
+    if head in ("any", "all"):
+        return f"({sql_of(node[2])} {node[1]} {head.upper()} ({sql_of(node[3])}))"
     args = [sql_of(arg) for arg in node[1:]]
     if head in ("and", "or"):
         return f"({args[0]} {head.upper()} {args[1]})"
@@ -144,6 +146,10 @@ def sql_of(node):
         return text + (f" ELSE {args[-1]}" if len(args) % 2 == 1 else "") + " END"
     if head in ("coalesce", "nullif", "greatest", "least"):
         return f"{head.upper()}({', '.join(args)})"
+    if head == "array":
+        return f"ARRAY[{', '.join(args)}]"
+    if head == "at":
+        return f"({args[0]})" + "".join(f"[{arg}]" for arg in args[1:])
     if head in ("in", "not-in"):
         return f"({args[0]} {'NOT ' if head == 'not-in' else ''}IN ({', '.join(args[1:])}))"
     raise ValueError(head)
@@ -166,11 +172,10 @@ COMPARED = [(a, b) for a in INTS for b in INTS] + [(a, b) for a in FLOATS for b 
     ("timestamptz", "timestamptz"), ("jsonb", "jsonb")]
 PATTERNS = ["'a%'", "'%b'", "'%o%'", "'_'", "'a_c'", "'%\\_%'", "'row\\_id'", "'%'", "''", "'%%'",
             "'%a_%'", "'Z_ë'", "'__'", "'%\\'", "'abc\\'", "'5\\%%'", "'%w%w%'", "'_%_'"]
-FIELDS = ["year", "month", "day", "quarter", "week", "dow", "isodow", "doy", "isoyear", "decade",
-          "century", "millennium", "epoch", "julian"]
+FIELDS = ("year month day quarter week dow isodow doy isoyear decade century millennium epoch"
+          " julian").split()
 CLOCK = ["hour", "minute", "second", "milliseconds", "microseconds"]
-UNITS = ["microseconds", "milliseconds", "second", "minute", "hour", "day", "week", "month",
-         "quarter", "year", "decade", "century", "millennium"]
+UNITS = CLOCK[::-1] + ["day", "week", "month", "quarter", "year", "decade", "century", "millennium"]
 
 
 class Generator:
@@ -244,11 +249,8 @@ class Generator:
                            depth),
         ]
 
-    def make_smallint(self, depth):
-        return self.ints("smallint", depth)
-
-    def make_bigint(self, depth):
-        return self.ints("bigint", depth)
+    def make_smallint(self, depth): return self.ints("smallint", depth)
+    def make_bigint(self, depth): return self.ints("bigint", depth)
 
     def make_integer(self, depth):
         def text(): return self.make("text", depth)
@@ -272,8 +274,7 @@ class Generator:
                            [k for k in FLOATS if k != kind], depth),
         ]
 
-    def make_real(self, depth):
-        return self.floats("real", depth)
+    def make_real(self, depth): return self.floats("real", depth)
 
     def make_double_precision(self, depth):
         functions = ["round", "trunc", "ceil", "ceiling", "floor", "sign", "sqrt", "cbrt"]
