@@ -2,6 +2,7 @@
 // From the syntax of an expression to a typed one: names are resolved here, everything about types,
 // overloads and casts is the constructors' of operators/expr.h. Their refusals get the place of the
 // syntax that caused them.
+#include "sql/interval.h"
 #include "sql/nearest.h"
 #include "sql/planner.h"
 
@@ -339,12 +340,39 @@ static enum weir_status bind_case(struct weir_binder *binder, const struct weir_
                : fail(binder, ast, &error);
 }
 
+// interval '5' minute. A broken number would lose what is below the field: refused as a precision.
+static bool is_interval_of_field(const struct weir_ast_expr *ast)
+{
+    return strcmp(ast->type.name, "interval") == 0 && ast->type.modifier_count == 1 &&
+           ast->args[0]->kind == WEIR_AST_STRING && strchr(ast->args[0]->text, '.') == NULL;
+}
+
+static enum weir_status bind_interval_of_field(struct weir_binder *binder,
+                                               const struct weir_ast_expr *ast,
+                                               struct weir_expr **expr)
+{
+    struct weir_arena *arena = binder->planner->arena;
+    struct weir_type interval = weir_type_plain(WEIR_TYPE_INTERVAL);
+    struct weir_error error = {0};
+    const char *text = weir_sql_length_with_unit(arena, ast->type.modifiers[0], ast->args[0]->text);
+    if (text == ast->args[0]->text) {
+        return weir_sql_type(binder->planner, &ast->type, &interval);
+    }
+    struct weir_expr *literal = weir_expr_literal(arena, text);
+    return weir_expr_cast(arena, literal, &interval, WEIR_CAST_EXPLICIT, expr, &error) == WEIR_OK
+               ? WEIR_OK
+               : fail(binder, ast->args[0], &error);
+}
+
 static enum weir_status bind_cast(struct weir_binder *binder, const struct weir_ast_expr *ast,
                                   struct weir_expr **expr)
 {
     struct weir_expr *arg;
     struct weir_type type;
     struct weir_error error = {0};
+    if (is_interval_of_field(ast)) {
+        return bind_interval_of_field(binder, ast, expr);
+    }
     if (weir_sql_type(binder->planner, &ast->type, &type) != WEIR_OK ||
         weir_sql_bind_expr(binder, ast->args[0], &arg) != WEIR_OK) {
         return WEIR_ERROR;

@@ -214,3 +214,19 @@ bool weir_sql_length_parse(const char *text, int64_t *us, const char **why)
     }
     return true;
 }
+
+const char *weir_sql_length_with_unit(struct weir_arena *arena, int64_t modifier, const char *text)
+{
+    static const struct {
+        int64_t modifier;
+        const char *unit;
+    } fields[] = {{1 << 1, "month"}, {1 << 2, "year"},    {1 << 3, "day"},
+                  {1 << 10, "hour"}, {1 << 11, "minute"}, {1 << 12, "second"}};
+    bool is_number = text[strspn(text, "+-.0123456789 ")] == '\0';
+    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+        if (is_number && modifier == fields[i].modifier) {
+            return weir_arena_printf(arena, "%s %s", text, fields[i].unit);
+        }
+    }
+    return text;
+}

@@ -4,10 +4,16 @@
 #ifndef WEIR_SQL_INTERVAL_H
 #define WEIR_SQL_INTERVAL_H
 
+#include "runtime/base/memory.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
 // False: *why says what is wrong with it. Signs are taken; a number alone has no unit and is not.
 bool weir_sql_length_parse(const char *text, int64_t *us, const char **why);
+
+// interval '5' minute: by PostgreSQL's number of the field the text as '5 minute'. As it is where
+// it has words already, or the field is another.
+const char *weir_sql_length_with_unit(struct weir_arena *arena, int64_t modifier, const char *text);
 
 #endif

@@ -152,7 +152,7 @@ static enum weir_status set_modifier(struct weir_planner *planner, const struct 
         return set_varchar_modifier(planner, ast, type);
     }
     if (type->kind == WEIR_TYPE_TIMESTAMP || type->kind == WEIR_TYPE_TIMESTAMPTZ ||
-        type->kind == WEIR_TYPE_TIME || type->kind == WEIR_TYPE_INTERVAL) {
+        type->kind == WEIR_TYPE_TIME) {
         // Six digits are what there are: nothing would be rounded.
         if (ast->modifier_count == 1 && ast->modifiers[0] == 6) {
             return WEIR_OK;
@@ -161,6 +161,11 @@ static enum weir_status set_modifier(struct weir_planner *planner, const struct 
                               "without a precision it has six digits behind the second",
                               "not supported yet: %s(%lld)", ast->name,
                               (long long)ast->modifiers[0]);
+    }
+    if (type->kind == WEIR_TYPE_INTERVAL) {
+        return weir_fault_add(&planner->faults, ast->offset,
+                              "write the units in the text: interval '1 day 02:00'",
+                              "not supported yet: an interval with fields or a precision");
     }
     return weir_fault_add(&planner->faults, ast->offset, NULL,
                           "type modifier is not allowed for type \"%s\"", ast->name);

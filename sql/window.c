@@ -19,25 +19,6 @@ static const struct weir_ast_expr *literal_of(const struct weir_ast_expr *ast, c
     return literal->kind == WEIR_AST_STRING ? literal : NULL;
 }
 
-// interval '5' minute: PostgreSQL's numbers of the fields; the text as '5 minute'.
-static const char *with_unit(struct weir_planner *planner, const struct weir_ast_expr *ast,
-                             const char *text)
-{
-    static const struct {
-        int64_t modifier;
-        const char *unit;
-    } units[] = {{1 << 1, "month"}, {1 << 2, "year"},    {1 << 3, "day"},
-                 {1 << 10, "hour"}, {1 << 11, "minute"}, {1 << 12, "second"}};
-    bool is_number = text[strspn(text, "+-.0123456789 ")] == '\0';
-    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-        if (ast->kind == WEIR_AST_CAST && ast->type.modifier_count == 1 && is_number &&
-            ast->type.modifiers[0] == units[i].modifier) {
-            return weir_arena_printf(planner->arena, "%s %s", text, units[i].unit);
-        }
-    }
-    return text;
-}
-
 static enum weir_status read_size(struct weir_planner *planner, const struct weir_ast_expr *ast,
                                   int64_t *size_us)
 {
@@ -47,7 +28,11 @@ static enum weir_status read_size(struct weir_planner *planner, const struct wei
         return weir_fault_add(&planner->faults, ast->offset, usage,
                               "the size of a window is a constant: interval '…'");
     }
-    if (!weir_sql_length_parse(with_unit(planner, ast, literal->text), size_us, &why)) {
+    const char *text = literal->text;
+    if (ast->kind == WEIR_AST_CAST && ast->type.modifier_count == 1) {
+        text = weir_sql_length_with_unit(planner->arena, ast->type.modifiers[0], text);
+    }
+    if (!weir_sql_length_parse(text, size_us, &why)) {
         return weir_fault_add(&planner->faults, ast->offset, "for example interval '1 minute'",
                               "the size of a window cannot be \"%s\": %s", literal->text, why);
     }

@@ -377,7 +377,7 @@ static void test_formats_arrays_in_queries(void **state)
                  "  timestamptz) WITH (topic = '$-out');\n"
                  "INSERT INTO o SELECT tags[1], cardinality(m), 'b' = ANY(tags),\n"
                  "  (items[2]).name, ARRAY[m[2][1], 7], ts + i FROM t\n"
-                 "  WHERE array_length(tags, 1) > 1 AND i > '1 hour';\n");
+                 "  WHERE array_length(tags, 1) > 1 AND i > interval '1' hour;\n");
     sql_job_topic_create(job, "in", 1);
     sql_job_topic_create(job, "out", 1);
     sql_job_feed(job, "in", 0,
@@ -394,6 +394,25 @@ static void test_formats_arrays_in_queries(void **state)
                         "\"later\":null}");
 }
 
+static void test_formats_extremes_of_types(void **state)
+{
+    (void)state;
+    struct sql_job *job = make_job(
+        "extremes", "CREATE TABLE t (i interval, t time, c char(3)) WITH (topic = '$-in');\n"
+                    "CREATE TABLE o (k int, i interval, t time, c char(3), n bigint,\n"
+                    "  PRIMARY KEY (k)) WITH (topic = '$-out');\n"
+                    "INSERT INTO o SELECT 1, max(i), min(t), max(c), count(DISTINCT i) FROM t;\n");
+    sql_job_topic_create(job, "in", 1);
+    sql_job_topic_create(job, "out", 1);
+    sql_job_feed(job, "in", 0, "{\"i\":\"2 days\",\"t\":\"04:05\",\"c\":\"b\"}");
+    sql_job_feed(job, "in", 0, "{\"i\":\"48:00\",\"t\":\"04:04\",\"c\":\"a\"}");
+    sql_job_run_bounded(job);
+    sql_job_feed(job, "in", 0, "{\"i\":\"1 mon\",\"t\":\"24:00\",\"c\":\"bb\"}");
+    sql_job_run_bounded(job);
+    assert_non_null(strstr(all_of(job, "out"), "{\"k\":1,\"i\":\"1 mon\",\"t\":\"04:04:00\","
+                                               "\"c\":\"bb \",\"n\":2}"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -407,6 +426,7 @@ int main(void)
         cmocka_unit_test(test_formats_headers_of_a_column),
         cmocka_unit_test(test_formats_too_many_bad_records_end_the_job),
         cmocka_unit_test(test_formats_arrays_in_queries),
+        cmocka_unit_test(test_formats_extremes_of_types),
     };
     return cmocka_run_group_tests(tests, start_cluster, stop_cluster);
 }
