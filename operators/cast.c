@@ -27,7 +27,7 @@ const struct weir_cast *weir_cast_find(enum weir_arg from, enum weir_arg to,
 bool weir_arg_is_coercible(enum weir_arg from, enum weir_arg to)
 {
     return from == to || from == WEIR_ARG_UNKNOWN || to == WEIR_ARG_ANY ||
-           to == WEIR_ARG_ANYNONARRAY || to == WEIR_ARG_ANYELEMENT ||
+           (to == WEIR_ARG_ANYNONARRAY && from != WEIR_ARG_ARRAY) || to == WEIR_ARG_ANYELEMENT ||
            weir_cast_find(from, to, WEIR_CAST_IMPLICIT) != NULL;
 }
 

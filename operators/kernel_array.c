@@ -323,6 +323,100 @@ static void kernel_stack(struct weir_kernel *kernel)
     weir_buffer_deinit(&elements);
 }
 
+// a || b of arrays: along the first dimension, or one as an element of the other.
+static bool shape_of_both(const struct weir_array *a, const struct weir_array *b,
+                          struct weir_array *out)
+{
+    const struct weir_array *deep = b->dimension_count > a->dimension_count ? b : a;
+    const struct weir_array *flat = deep == a ? b : a;
+    uint32_t below = deep->dimension_count - flat->dimension_count;
+    bool is_same = below <= 1;
+    *out = *deep;
+    // The dimensions under the first one have to be the same.
+    for (uint32_t i = 1; is_same && i < deep->dimension_count; i++) {
+        is_same = deep->lengths[i] == flat->lengths[i - below];
+    }
+    out->lengths[0] += below == 0 ? flat->lengths[0] : 1;
+    return is_same;
+}
+
+static void concatenate_row(struct weir_kernel *kernel, uint32_t row, struct weir_buffer *elements)
+{
+    struct weir_array a = {0};
+    struct weir_array b = {0};
+    struct weir_array shape;
+    bool has_a = weir_vector_is_valid(&kernel->args[0], row);
+    bool has_b = weir_vector_is_valid(&kernel->args[1], row);
+    if (!has_a && !has_b) {
+        weir_kernel_set_null(kernel, row);
+        return;
+    }
+    elements->size_bytes = 0;
+    if (has_a) {
+        append_elements(elements, array_at(kernel, 0, row), &a);
+    }
+    if (has_b) {
+        append_elements(elements, array_at(kernel, 1, row), &b);
+    }
+    if (a.dimension_count == 0 || b.dimension_count == 0) {
+        kernel->out->view[row] = keep(kernel, a.dimension_count == 0 ? &b : &a, elements);
+    } else if (shape_of_both(&a, &b, &shape)) {
+        kernel->out->view[row] = keep(kernel, &shape, elements);
+    } else {
+        weir_kernel_fail(kernel, row, "cannot concatenate incompatible arrays");
+    }
+}
+
+static void kernel_concatenate(struct weir_kernel *kernel)
+{
+    struct weir_buffer elements = {0};
+    WEIR_KERNEL_EACH(kernel, row, concatenate_row(kernel, row, &elements));
+    weir_buffer_deinit(&elements);
+}
+
+static void add_row(struct weir_kernel *kernel, uint32_t row, struct weir_buffer *elements,
+                    bool is_prepended)
+{
+    uint32_t array_arg = is_prepended;
+    const struct weir_vector *added = &kernel->args[!is_prepended];
+    struct weir_array shape = {0};
+    elements->size_bytes = 0;
+    if (is_prepended) {
+        weir_row_encode(&added->column, 1, row & added->row_mask, elements);
+    }
+    if (weir_vector_is_valid(&kernel->args[array_arg], row)) {
+        append_elements(elements, array_at(kernel, array_arg, row), &shape);
+    }
+    if (!is_prepended) {
+        weir_row_encode(&added->column, 1, row & added->row_mask, elements);
+    }
+    if (shape.dimension_count > 1) {
+        weir_kernel_fail(kernel, row, "argument must be empty or one-dimensional array");
+        return;
+    }
+    if (shape.dimension_count == 0) {
+        shape.dimension_count = 1;
+        shape.lengths[0] = 0;
+        shape.lower_bounds[0] = 1;
+    }
+    shape.lengths[0]++;
+    kernel->out->view[row] = keep(kernel, &shape, elements);
+}
+
+static void kernel_append(struct weir_kernel *kernel)
+{
+    struct weir_buffer elements = {0};
+    WEIR_KERNEL_EACH(kernel, row, add_row(kernel, row, &elements, false));
+    weir_buffer_deinit(&elements);
+}
+
+static void kernel_prepend(struct weir_kernel *kernel)
+{
+    struct weir_buffer elements = {0};
+    WEIR_KERNEL_EACH(kernel, row, add_row(kernel, row, &elements, true));
+    weir_buffer_deinit(&elements);
+}
+
 // Element by element by way of text: for element types whose cast that is.
 static void recast_row(struct weir_kernel *kernel, uint32_t row, struct weir_buffer *elements,
                        struct weir_column *to)
@@ -452,6 +546,12 @@ static const struct weir_function FUNCTIONS[] = {
     FUNCTION("<=", BOOLEAN, kernel_less_equal, 0, ARRAY, ARRAY),
     FUNCTION(">", BOOLEAN, kernel_greater, 0, ARRAY, ARRAY),
     FUNCTION(">=", BOOLEAN, kernel_greater_equal, 0, ARRAY, ARRAY),
+    FUNCTION("||", ARRAY, kernel_concatenate, TAKES_NULL, ARRAY, ARRAY),
+    FUNCTION("||", ARRAY, kernel_append, TAKES_NULL, ARRAY, ELEMENT),
+    FUNCTION("||", ARRAY, kernel_prepend, TAKES_NULL, ELEMENT, ARRAY),
+    FUNCTION("array_cat", ARRAY, kernel_concatenate, TAKES_NULL, ARRAY, ARRAY),
+    FUNCTION("array_append", ARRAY, kernel_append, TAKES_NULL, ARRAY, ELEMENT),
+    FUNCTION("array_prepend", ARRAY, kernel_prepend, TAKES_NULL, ELEMENT, ARRAY),
     FUNCTION("array_length", INTEGER, kernel_length, 0, ARRAY, INT),
     FUNCTION("array_upper", INTEGER, kernel_upper, 0, ARRAY, INT),
     FUNCTION("array_lower", INTEGER, kernel_lower, 0, ARRAY, INT),

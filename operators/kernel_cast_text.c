@@ -166,6 +166,8 @@ static const struct weir_cast CASTS[] = {
     BOTH_WAYS(UUID),
     BOTH_WAYS(JSON),
     BOTH_WAYS(ARRAY),
+    CAST(JSON, JSONB, ASSIGNMENT, kernel_input),
+    CAST(JSONB, JSON, ASSIGNMENT, kernel_output),
 };
 
 const struct weir_cast_table weir_casts_text = {.casts = CASTS,

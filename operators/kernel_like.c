@@ -261,7 +261,18 @@ WEIR_KERNEL_2(kernel_like_escape, struct weir_view, struct weir_view, struct wei
         .result = WEIR_ARG_##result_type, .kernel = the_kernel                                     \
     }
 
+// char(n) with its blanks, where other functions take it without.
+#define CHAR_ROW(the_name, the_kernel)                                                             \
+    {                                                                                              \
+        .name = the_name, .arg_count = 2, .args = {WEIR_ARG_CHAR, WEIR_ARG_TEXT},                  \
+        .result = WEIR_ARG_BOOLEAN, .kernel = the_kernel                                           \
+    }
+
 static const struct weir_function FUNCTIONS[] = {
+    CHAR_ROW("~~", kernel_like),
+    CHAR_ROW("!~~", kernel_not_like),
+    CHAR_ROW("~~*", kernel_ilike),
+    CHAR_ROW("!~~*", kernel_not_ilike),
     ROW("~~", TEXT, BOOLEAN, kernel_like),
     ROW("~~", BYTEA, BOOLEAN, kernel_like_bytes),
     ROW("!~~", TEXT, BOOLEAN, kernel_not_like),

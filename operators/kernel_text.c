@@ -408,6 +408,7 @@ static const struct weir_function FUNCTIONS[] = {
     FUNCTION("char_length", INTEGER, kernel_char_length, 0, TEXT),
     FUNCTION("character_length", INTEGER, kernel_char_length, 0, TEXT),
     FUNCTION("octet_length", INTEGER, kernel_octet_length, 0, TEXT),
+    FUNCTION("octet_length", INTEGER, kernel_octet_length, 0, WEIR_ARG_CHAR),
     FUNCTION("octet_length", INTEGER, kernel_octet_length, 0, BYTEA),
     FUNCTION("octet_length", INTEGER, NULL, 0, WEIR_ARG_BIT),
     FUNCTION("bit_length", INTEGER, kernel_bit_length, 0, TEXT),
