@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// See http_util.h.
-#include "tests/integration/http_util.h"
+// See live_util.h.
+#include "tests/integration/live_util.h"
 
 #include "tests/harness/base.h"
 
@@ -63,19 +63,19 @@ static char *ask(struct weir_test_process *process, const char *method, const ch
     return text;
 }
 
-char *http_util_get(struct weir_test_process *process, const char *path, int *status)
+char *live_util_get(struct weir_test_process *process, const char *path, int *status)
 {
     return ask(process, "GET", path, "", status);
 }
 
-char *http_util_post(struct weir_test_process *process, const char *path, const char *json)
+char *live_util_post(struct weir_test_process *process, const char *path, const char *json)
 {
     return ask(process, "POST", path, json, NULL);
 }
 
-double http_util_metric(struct weir_test_process *process, const char *name, const char *labels)
+double live_util_metric(struct weir_test_process *process, const char *name, const char *labels)
 {
-    char *text = http_util_get(process, "/metrics", NULL);
+    char *text = live_util_get(process, "/metrics", NULL);
     double sum = 0;
     char *rest = text;
     for (char *line; (line = strsep(&rest, "\n")) != NULL;) {
