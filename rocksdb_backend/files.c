@@ -169,12 +169,14 @@ enum weir_status weir_file_verify(const char *folder, const struct weir_state_fi
     if (stat(path, &info) != 0) {
         return weir_error_set(error, WEIR_DOMAIN_STORE, WEIR_ACTION_REFUSE,
                               "state: %s, a file of the checkpoint with %" PRIu64
-                              " bytes and checksum %016" PRIx64 ", cannot be found: %s",
+                              " bytes and checksum %016" PRIx64
+                              ", cannot be found: %s" WEIR_STATE_REPAIR_HINT,
                               path, file->size_bytes, file->xxh3, strerror(errno));
     }
     if ((uint64_t)info.st_size != file->size_bytes) {
         return weir_error_set(error, WEIR_DOMAIN_STORE, WEIR_ACTION_REFUSE,
-                              "state: %s is damaged: expected %" PRIu64 " bytes, found %" PRIu64,
+                              "state: %s is damaged: expected %" PRIu64 " bytes, found %" PRIu64
+                              WEIR_STATE_REPAIR_HINT,
                               path, file->size_bytes, (uint64_t)info.st_size);
     }
     uint64_t size_bytes;
@@ -185,7 +187,7 @@ enum weir_status weir_file_verify(const char *folder, const struct weir_state_fi
     if (xxh3 != file->xxh3 || size_bytes != file->size_bytes) {
         return weir_error_set(error, WEIR_DOMAIN_STORE, WEIR_ACTION_REFUSE,
                               "state: %s is damaged: expected checksum %016" PRIx64
-                              ", found %016" PRIx64,
+                              ", found %016" PRIx64 WEIR_STATE_REPAIR_HINT,
                               path, file->xxh3, xxh3);
     }
     return WEIR_OK;

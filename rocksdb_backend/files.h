@@ -16,6 +16,11 @@
 
 enum { WEIR_STATE_PATH_BYTES_MAX = 4096 };
 
+// What can be done about a file of a checkpoint that is damaged or gone.
+#define WEIR_STATE_REPAIR_HINT                                                                     \
+    "; put the file back from a copy, or go on from a savepoint (WEIR_RESTORE=savepoint:<path>), " \
+    "or start anew on purpose, with empty state (WEIR_RESTORE=discard:<word>)"
+
 // What the names of one life of one task begin with, to be freed.
 char *weir_state_name_prefix(const char *stage, struct weir_key_group_range key_groups,
                              const char *attempt);

@@ -202,7 +202,8 @@ static enum weir_status read_whole(const char *folder, const struct weir_state_f
     if (out->size_bytes != file->size_bytes || xxh3 != file->xxh3) {
         return weir_error_set(error, WEIR_DOMAIN_STORE, WEIR_ACTION_REFUSE,
                               "state: %s is damaged: expected %" PRIu64
-                              " bytes with checksum %016" PRIx64 ", found %zu with %016" PRIx64,
+                              " bytes with checksum %016" PRIx64 ", found %zu with %016" PRIx64
+                              WEIR_STATE_REPAIR_HINT,
                               path, file->size_bytes, file->xxh3, out->size_bytes, xxh3);
     }
     return WEIR_OK;

@@ -424,7 +424,9 @@ static enum weir_status find_pointed(const struct weir_found *found,
     }
     if (pointed->state == WEIR_MANIFEST_BROKEN) {
         return refuse(recovery, WEIR_REFUSAL_MANIFEST_BROKEN, error,
-                      "%s; put the file back from a copy; " DISCARD_HINT, pointed->error_text);
+                      "%s; put the file back from a copy, or go on from a savepoint "
+                      "(WEIR_RESTORE=savepoint:<path>); " DISCARD_HINT,
+                      pointed->error_text);
     }
     recovery->kind = WEIR_RECOVERY_RESTORE;
     recovery->manifest = pointed->manifest;

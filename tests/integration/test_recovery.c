@@ -177,6 +177,7 @@ static void write_bytes(const char *path, const char *bytes, size_t count)
     assert_int_equal(fclose(file), 0);
 }
 
+// C149, the manifest.
 static void test_damaged_manifest_is_refused_until_it_is_put_back(void **state)
 {
     (void)state;
@@ -191,7 +192,8 @@ static void test_damaged_manifest_is_refused_until_it_is_put_back(void **state)
     write_bytes(path, bad, bytes);
     sql_job_expect_refused(job, SQL_JOB_BOUNDED,
                            SQL_JOB_TEXTS(path, "is damaged: its checksum is", ", expected ",
-                                         "put the file back", "WEIR_RESTORE=discard:<word>"));
+                                         "put the file back", "WEIR_RESTORE=savepoint:<path>",
+                                         "WEIR_RESTORE=discard:<word>"));
     write_bytes(path, good, bytes / 2);
     sql_job_expect_refused(job, SQL_JOB_BOUNDED,
                            SQL_JOB_TEXTS(path, "is damaged", "put the file back"));
@@ -244,45 +246,101 @@ static void expect_sums(const struct sql_job *job, int count, int sum)
     weir_test_log_destroy(log);
 }
 
-// Every file of keyed state that the checkpoint consists of, one damage at a time.
+static const char *const one_task[] = {"WEIR_BOUNDED=true", "WEIR_PARALLELISM=1", NULL};
+
+// Refused, with the file's name, what was expected and found, and what can be done about it; and
+// neither an older checkpoint nor an empty one taken instead.
+static void expect_damage(struct sql_job *job, const char *name, const char *expected,
+                          const char *found)
+{
+    sql_job_run(job, one_task, 2,
+                SQL_JOB_TEXTS(name, expected, found, "put the file back from a copy",
+                              "WEIR_RESTORE=savepoint:<path>", "WEIR_RESTORE=discard:<word>"));
+}
+
+static void damage_each_way(struct sql_job *job, const char *path, bool is_all)
+{
+    const char *name = strrchr(path, '/') + 1;
+    size_t bytes = 0;
+    char *good = weir_test_read_file(path, &bytes);
+    char *bad = weir_test_read_file(path, &bytes);
+    bad[bytes / 2] ^= 0x10;
+    write_bytes(path, bad, bytes);
+    expect_damage(job, name, "is damaged: expected checksum", ", found ");
+    if (is_all) {
+        write_bytes(path, good, bytes / 2);
+        expect_damage(job, name, "is damaged: expected", "bytes, found");
+        assert_int_equal(unlink(path), 0);
+        expect_damage(job, name, "cannot be found", "checksum");
+    }
+    write_bytes(path, good, bytes);
+    free(good);
+    free(bad);
+}
+
+// How many of the manifests name the file.
+static int manifests_with(char *const *manifests, const char *name)
+{
+    int count = 0;
+    for (size_t i = 0; manifests[i] != NULL; i++) {
+        char *text = weir_test_read_file(manifests[i], NULL);
+        count += strstr(text, name) != NULL ? 1 : 0;
+        free(text);
+    }
+    return count;
+}
+
+// C149. Every file of keyed state that the checkpoint consists of, one damage at a time.
 static void test_damaged_state_is_refused_until_it_is_put_back(void **state)
 {
     (void)state;
-    const char *const *one_task = SQL_JOB_EXTRA("WEIR_BOUNDED=true", "WEIR_PARALLELISM=1");
     struct sql_job *job = sql_job_create(weir_test_cluster_bootstrap(cluster), "state", COUNT_SQL);
     sql_job_topic_create(job, "in", 1);
     sql_job_topic_create(job, "out", 1);
     feed_keys(job, 1);
-    sql_job_run(job, one_task, 0, NULL);
-    feed_keys(job, 10);
-    sql_job_run(job, one_task, 0, NULL); // on top of what was restored
-    expect_sums(job, 2, 11);
+    sql_job_run(job, SQL_JOB_EXTRA("WEIR_BOUNDED=true", "WEIR_PARALLELISM=2"), 0, NULL);
+    // Of two tasks' state one: the next checkpoint begins with tables of RocksDB; and two share
+    // them.
+    for (int i = 1; i <= 2; i++) {
+        feed_keys(job, i * 10);
+        sql_job_run(job, one_task, 0, NULL);
+    }
+    expect_sums(job, 3, 31);
     char **paths = sql_job_files(job, "state");
+    char **manifests = sql_job_manifests(job);
     char *manifest = weir_test_read_file(sql_job_pointed_manifest(job, "in"), NULL);
-    int damaged_count = 0;
+    int table_count = 0;
+    int log_count = 0;
+    int shared_count = 0;
     for (size_t i = 0; paths[i] != NULL; i++) {
         const char *name = strrchr(paths[i], '/') + 1;
         if (strstr(manifest, name) == NULL) {
             continue; // of an older checkpoint
         }
+        bool is_table = strstr(name, ".sst") != NULL;
+        bool is_log = strstr(name, ".log") != NULL && strstr(name, ".db.") == NULL;
         size_t bytes = 0;
-        char *good = weir_test_read_file(paths[i], &bytes);
-        char *bad = weir_test_read_file(paths[i], &bytes);
-        bad[bytes / 2] ^= 0x10;
-        write_bytes(paths[i], bad, bytes);
-        sql_job_run(job, one_task, 2,
-                    SQL_JOB_TEXTS(name, "is damaged: expected checksum", ", found "));
-        write_bytes(paths[i], good, bytes / 2);
-        sql_job_run(job, one_task, 2, SQL_JOB_TEXTS(name, "is damaged: expected", "bytes, found"));
-        assert_int_equal(unlink(paths[i]), 0);
-        sql_job_run(job, one_task, 2, SQL_JOB_TEXTS(name, "cannot be found"));
-        write_bytes(paths[i], good, bytes);
-        damaged_count++;
+        char *content = weir_test_read_file(paths[i], &bytes);
+        if (strstr(name, ".db.CURRENT") != NULL) { // that of another checkpoint
+            char *other = weir_test_format("%s", content);
+            other[bytes - 2] = other[bytes - 2] == '9' ? '8' : '9';
+            write_bytes(paths[i], other, bytes);
+            expect_damage(job, name, "is damaged: expected checksum", ", found ");
+            write_bytes(paths[i], content, bytes);
+        } else if (bytes > 0) {
+            damage_each_way(job, paths[i], (is_table && table_count == 0) || is_log);
+        }
+        free(content);
+        table_count += is_table ? 1 : 0;
+        log_count += is_log ? 1 : 0;
+        shared_count += is_table && manifests_with(manifests, name) > 1 ? 1 : 0;
     }
-    assert_true(damaged_count > 0);
+    assert_true(table_count > 0);
+    assert_true(log_count > 0);
+    assert_true(shared_count > 0);
     feed_keys(job, 100);
     sql_job_run(job, one_task, 0, NULL);
-    expect_sums(job, 3, 111);
+    expect_sums(job, 4, 131);
 }
 
 static void test_offsets_that_another_tool_reset_are_refused(void **state)
