@@ -104,6 +104,7 @@ static void on_checkpoint(struct weir_checkpoint_observer *observer,
         break;
     case WEIR_CHECKPOINT_COMMITTED:
         board->fresh_ms = weir_now_ms(board->clock);
+        board->is_doubtful = false;
         on_committed(board, event);
         break;
     case WEIR_CHECKPOINT_FAILED:
@@ -111,6 +112,7 @@ static void on_checkpoint(struct weir_checkpoint_observer *observer,
         break;
     case WEIR_CHECKPOINT_SKIPPED:
         board->fresh_ms = weir_now_ms(board->clock);
+        board->is_doubtful = false;
         weir_metric_add(board->skipped, 1);
         break;
     }
@@ -222,6 +224,7 @@ void weir_board_note_restart(struct weir_board *board, const char *reason, const
     restart->at_ms = weir_wall_ms(board->clock);
     restart->reason = reason;
     set_text(board, restart->text, text);
+    board->is_doubtful = true;
     pthread_mutex_unlock(&board->lock);
 }
 
@@ -274,6 +277,14 @@ bool weir_board_is_ready(struct weir_board *board, struct weir_buffer *reasons)
     bool is_ready = !is_stopping;
     if (is_stopping) {
         weir_buffer_printf(reasons, "the job is stopping\n");
+    }
+    if (board->is_doubtful) {
+        is_ready = false;
+        weir_buffer_printf(reasons, "no checkpoint has been completed since the job went back to "
+                                    "the last one: ");
+        weir_append_escaped(reasons,
+                            board->restarts[(board->restart_count - 1) % WEIR_BOARD_RESTARTS].text);
+        weir_buffer_append_char(reasons, '\n');
     }
     int64_t age_ms = weir_now_ms(board->clock) - board->fresh_ms;
     int64_t age_ms_max = 3 * config->checkpoint_interval_ms + config->checkpoint_timeout_ms;

@@ -76,6 +76,7 @@ struct weir_board {
     struct weir_board_checkpoint checkpoints[WEIR_BOARD_CHECKPOINTS];
     uint32_t restart_count;
     struct weir_board_restart restarts[WEIR_BOARD_RESTARTS];
+    bool is_doubtful; // no checkpoint was completed since the last of them: not ready
 
     // Series that are always there.
     struct weir_metric *states[WEIR_JOB_STATE_COUNT];

@@ -116,7 +116,9 @@ static rocksdb_options_t *make_options(size_t memory_bytes)
     rocksdb_options_set_stats_dump_period_sec(options, 0);
     rocksdb_options_set_stats_persist_period_sec(options, 0);
     rocksdb_options_set_keep_log_file_num(options, 1);
-    rocksdb_options_set_info_log_level(options, 2); // warnings
+    // The header at the open and nothing after it: on a full disk a line that cannot be written
+    // ends the process with the one after it (an assertion). Errors come back by its calls.
+    rocksdb_options_set_info_log_level(options, 5);
 
     rocksdb_block_based_table_options_t *table = rocksdb_block_based_options_create();
     rocksdb_lru_cache_options_t *cache_options = rocksdb_lru_cache_options_create();

@@ -134,6 +134,17 @@ static void test_states_of_the_job_are_told(void **state)
     expect(&world, GET("/readyz"), 503, "the job is recovering\n");
     expect(&world, GET("/livez"), 200, "alive: recovering\n");
     expect(&world, ASK("HEAD", "/livez", ""), 200, "Content-Length: 18\r\n");
+    // Running again is not enough: a checkpoint has to be completed.
+    weir_board_note_restart(world.board, "store", "no room");
+    weir_board_begin_life(world.board, &life, 12);
+    expect(&world, GET("/readyz"), 503, "since the job went back to the last one: no room\n");
+    struct weir_checkpoint_event event = {.kind = WEIR_CHECKPOINT_TRIGGERED, .number = 13};
+    world.board->observer.on_checkpoint(&world.board->observer, &event);
+    expect(&world, GET("/readyz"), 503, "no room\n");
+    event.kind = WEIR_CHECKPOINT_COMMITTED;
+    world.board->observer.on_checkpoint(&world.board->observer, &event);
+    expect(&world, GET("/readyz"), 200, "\r\n\r\nready\n");
+    weir_board_end_life(world.board);
     free_world(&world);
 }
 
