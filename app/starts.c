@@ -3,6 +3,7 @@
 #include "app/starts.h"
 
 #include "runtime/base/log.h"
+#include "runtime/base/metrics.h"
 
 #include <inttypes.h>
 
@@ -52,6 +53,10 @@ static void start_at(struct weir_start *start, const struct weir_partition_decis
                                                       .event_time_us = entry->event_time_us,
                                                       .is_moved = decision->missing_count > 0};
     if (decision->missing_count > 0) {
+        struct weir_metric *missing = weir_metric_open(
+            WEIR_METRIC_ROWS_DROPPED, WEIR_METRIC_LABELS(start->table->name, "missing"));
+        weir_metric_add(missing, (uint64_t)decision->missing_count);
+        weir_metric_close(missing);
         weir_log(WEIR_LOG_WARN,
                  "topic %s partition %" PRId32 ": %" PRId64 " records, from offset %" PRId64
                  " to %" PRId64

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The lines of the recovery table about topics that change under a job: enlarged, cut at the front,
 // deleted, made anew; while the job is stopped and while it runs. The other lines: test_recovery.c.
+#include "tests/integration/live_util.h"
 #include "tests/integration/sql_job_util.h"
 
 #include "kafka/client.h"
@@ -156,13 +157,14 @@ static void cut_while_frozen(struct weir_test_process *process, const struct sql
     weir_test_process_signal(process, SIGCONT);
 }
 
+// C141, running.
 static void test_records_removed_while_running(void **state)
 {
     (void)state;
     struct sql_job *strict = create_copy("cutting", COPY_SQL, 1);
     struct sql_job *lenient = create_copy("skipping", COPY_GAPS_SQL, 1);
-    struct weir_test_process *processes[] = {sql_job_start(strict, NULL),
-                                             sql_job_start(lenient, NULL)};
+    struct weir_test_process *processes[] = {
+        sql_job_start(strict, NULL), sql_job_start(lenient, SQL_JOB_EXTRA(LIVE_UTIL_LISTEN))};
     struct sql_job *jobs[] = {strict, lenient};
     for (int i = 0; i < 2; i++) {
         sql_job_feed_numbers(jobs[i], "in", 0, 0, 250);
@@ -178,6 +180,8 @@ static void test_records_removed_while_running(void **state)
     sql_job_wait_count(lenient, "out", 750);
     assert_non_null(strstr(weir_test_process_output(processes[1]),
                            "topic skipping-in partition 0: 450 records, from offset 250 to 699"));
+    assert_int_equal(
+        (int)live_util_metric(processes[1], "weir_rows_dropped_total", "reason=\"missing\""), 450);
     sql_job_stop(processes[1]);
 }
 
