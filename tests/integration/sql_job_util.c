@@ -65,6 +65,13 @@ void sql_job_feed(const struct sql_job *job, const char *suffix, int32_t partiti
     weir_test_produce(job->bootstrap, sql_job_topic(job, suffix), &record, 1);
 }
 
+void sql_job_feed_keyed(const struct sql_job *job, const char *suffix, const char *key,
+                        const char *value)
+{
+    struct weir_test_record record = weir_test_record_of(-1, key, value);
+    weir_test_produce(job->bootstrap, sql_job_topic(job, suffix), &record, 1);
+}
+
 void sql_job_feed_numbers(const struct sql_job *job, const char *suffix, int32_t partition,
                           int first, int count)
 {
@@ -270,6 +277,49 @@ void sql_job_kill(struct weir_test_process *process)
     weir_test_process_destroy(process);
 }
 
+// --- keyed results -------------------------------------------------------------------------------
+
+static int compare_texts(const void *left, const void *right)
+{
+    return strcmp(*(char *const *)left, *(char *const *)right);
+}
+
+char *sql_job_compacted(const struct sql_job *job, const char *suffix)
+{
+    enum { KEYS_MAX = 256 };
+    char *keys[KEYS_MAX];
+    char *values[KEYS_MAX];
+    size_t count = 0;
+    struct weir_test_log *log = sql_job_read(job, suffix);
+    for (int32_t p = 0; p < log->partition_count; p++) {
+        for (size_t i = 0; i < log->partitions[p].record_count; i++) {
+            const struct weir_test_record *record = &log->partitions[p].records[i];
+            char *key = weir_test_format("%.*s", (int)record->key_bytes, (const char *)record->key);
+            size_t idx = 0;
+            while (idx < count && strcmp(keys[idx], key) != 0) {
+                idx++;
+            }
+            assert_in_range(idx, 0, KEYS_MAX - 1);
+            count = idx == count ? count + 1 : count;
+            keys[idx] = key;
+            values[idx] = record->value == NULL ? NULL : sql_job_text(record);
+        }
+    }
+    weir_test_log_destroy(log);
+    size_t left = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (values[i] != NULL) {
+            values[left++] = values[i];
+        }
+    }
+    qsort(values, left, sizeof *values, compare_texts);
+    char *text = weir_test_format("%s", "");
+    for (size_t i = 0; i < left; i++) {
+        text = weir_test_format("%s%s\n", text, values[i]);
+    }
+    return text;
+}
+
 // --- what it leaves behind -----------------------------------------------------------------------
 
 int64_t sql_job_committed(const struct sql_job *job, const char *suffix, int32_t partition)
@@ -307,11 +357,6 @@ long long sql_job_pointer(const struct sql_job *job, const char *suffix)
 {
     char attempt[17];
     return read_pointer(job, suffix, attempt);
-}
-
-static int compare_texts(const void *left, const void *right)
-{
-    return strcmp(*(char *const *)left, *(char *const *)right);
 }
 
 char **sql_job_files(const struct sql_job *job, const char *prefix)

@@ -43,6 +43,9 @@ void sql_job_topic_create(const struct sql_job *job, const char *suffix, int32_t
 // Appends records without key; value NULL is a null value.
 void sql_job_feed(const struct sql_job *job, const char *suffix, int32_t partition,
                   const char *value);
+// Appends a record with a key, in the partition of the key; value NULL is a tombstone.
+void sql_job_feed_keyed(const struct sql_job *job, const char *suffix, const char *key,
+                        const char *value);
 // Appends {"n":first}, {"n":first+1}, …, count of them.
 void sql_job_feed_numbers(const struct sql_job *job, const char *suffix, int32_t partition,
                           int first, int count);
@@ -97,6 +100,9 @@ void sql_job_expect_values(const struct sql_job *job, const char *suffix, int32_
 // The partition's values are exactly {"n":first}, {"n":first+1}, …, count of them.
 void sql_job_expect_numbers(const struct sql_job *job, const char *suffix, int32_t partition,
                             int first, int count);
+
+// The last value of every key, deleted ones left out, sorted, a line each; for free().
+char *sql_job_compacted(const struct sql_job *job, const char *suffix);
 
 // The value of a record as text.
 char *sql_job_text(const struct weir_test_record *record);
