@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kill test with keyed state: counts and sums per key into a keyed topic, and tumbling windows,
-// while weir is killed at named points and at random and comes back with another parallelism.
-// Counts strictly increase per key and end at the truth; each window comes out once, with the right
-// sum. WEIR_TEST_KILLS sets how many kills (16 by default), WEIR_TEST_KEYS how many keys.
+// The kill test with keyed state: counts, sums and different values per key into a keyed topic,
+// tumbling windows, and a changelog with deletes, copied and summed by group; while weir is killed
+// at named points and at random and comes back with another parallelism. Counts strictly increase
+// per key and end at the truth; each window comes out once, with the right sum; of the changelog
+// nothing is written twice in a row, and what is left at the end is what must be. WEIR_TEST_KILLS
+// sets how many kills (16 by default), WEIR_TEST_KEYS how many keys. C147: see the second test.
 #include "tests/integration/sql_job_util.h"
 
 #include <inttypes.h>
@@ -20,6 +22,12 @@ enum {
     FED_PER_PART = 400,
     ROUND_MS_MAX = 20000,
     UNSURE_MS = 2000,
+    LATEST_KEYS = 200, // of the changelog
+    LATEST_GROUPS = 11,
+    RECORDS_PER_CHANGE = 10,
+    // C147: kills between checkpoints that are far apart.
+    FAR_KILLS_DEFAULT = 3,
+    FAR_INTERVAL_MS_DEFAULT = 800,
 };
 
 static const char *const job_sql =
@@ -28,6 +36,11 @@ static const char *const job_sql =
     "CREATE TABLE counts (k int, c bigint, s numeric, d bigint, PRIMARY KEY (k))\n"
     "  WITH (topic = '$-counts');\n"
     "CREATE TABLE windows (w timestamptz, g int, c bigint, s numeric) WITH (topic = '$-windows');\n"
+    "CREATE TABLE latest (k int PRIMARY KEY, g int, v bigint) WITH (topic = '$-latest');\n"
+    "CREATE TABLE copies (k int PRIMARY KEY, g int, v bigint) WITH (topic = '$-copies');\n"
+    "CREATE TABLE sums (g int PRIMARY KEY, c bigint, s numeric) WITH (topic = '$-sums');\n"
+    "INSERT INTO copies SELECT k, g, v FROM latest;\n"
+    "INSERT INTO sums SELECT g, count(*), sum(v) FROM latest GROUP BY g;\n"
     "INSERT INTO counts SELECT k, count(*), sum(n), count(DISTINCT g) FROM input GROUP BY k;\n"
     "INSERT INTO windows SELECT window_start, g, count(*), sum(n)\n"
     "  FROM tumble(input, ts, interval '1 second') GROUP BY window_start, g;\n";
@@ -67,14 +80,51 @@ enum { POINT_COUNT = sizeof points / sizeof points[0] };
 
 struct fed {
     struct sql_job *job;
-    int64_t count; // records so far; number n is in partition n mod 4
+    int64_t count;        // records so far; number n is in partition n mod 4
+    int64_t change_count; // of the changelog
     int key_count;
+    int interval_ms;
+    int life_ms_max; // of a life that ends at random
 };
 
 static int number_from(const char *variable, int default_number)
 {
     const char *text = getenv(variable);
     return text != NULL ? atoi(text) : default_number;
+}
+
+// Change m of the changelog: which key, and whether the key's row goes. Otherwise its value is m,
+// and its group m mod 11.
+static int key_of_change(int64_t m)
+{
+    return (int)(m * 17 % LATEST_KEYS);
+}
+
+static bool is_delete(int64_t m)
+{
+    return (m + m / LATEST_KEYS) % 5 == 4;
+}
+
+static void feed_changes(struct fed *fed, int64_t count)
+{
+    struct weir_test_record *records = weir_test_alloc((size_t)count * sizeof *records);
+    for (int64_t i = 0; i < count; i++) {
+        int64_t m = fed->change_count + i;
+        int k = key_of_change(m);
+        records[i] =
+            weir_test_record_of(k % PARTITIONS, weir_test_format("{\"k\":%d}", k),
+                                is_delete(m) ? NULL
+                                             : weir_test_format("{\"g\":%d,\"v\":%" PRId64 "}",
+                                                                (int)(m % LATEST_GROUPS), m));
+    }
+    weir_test_produce(fed->job->bootstrap, sql_job_topic(fed->job, "latest"), records,
+                      (size_t)count);
+    for (int64_t i = 0; i < count; i++) {
+        free((void *)records[i].key);
+        free((void *)records[i].value);
+    }
+    free(records);
+    fed->change_count += count;
 }
 
 static void feed(struct fed *fed, int64_t count)
@@ -92,6 +142,7 @@ static void feed(struct fed *fed, int64_t count)
     }
     free(records);
     fed->count += count;
+    feed_changes(fed, count / RECORDS_PER_CHANGE);
 }
 
 static void die(struct fed *fed, const struct point *point)
@@ -101,10 +152,13 @@ static void die(struct fed *fed, const struct point *point)
     char *failpoint = weir_test_format("WEIR_FAILPOINTS=state.materialise=error@0,%s=kill@%d",
                                        point != NULL ? point->name : "none",
                                        point != NULL && point->is_once ? 1 : 1 + rand() % 5);
+    char *interval = weir_test_format("WEIR_CHECKPOINT_INTERVAL=%dms", fed->interval_ms);
     struct weir_test_process *process =
-        sql_job_start(fed->job, SQL_JOB_EXTRA(parallelism, failpoint));
+        sql_job_start(fed->job, SQL_JOB_EXTRA(parallelism, failpoint, interval));
     struct weir_test_exit how;
-    int64_t life_ms = point == NULL ? rand() % 2000 : point->is_unsure ? UNSURE_MS : ROUND_MS_MAX;
+    int64_t life_ms = point == NULL      ? rand() % fed->life_ms_max
+                      : point->is_unsure ? UNSURE_MS
+                                         : ROUND_MS_MAX;
     int64_t deadline_ms = weir_test_now_ms() + life_ms;
     bool has_ended = false;
     while (!has_ended && weir_test_now_ms() < deadline_ms) {
@@ -120,6 +174,13 @@ static void die(struct fed *fed, const struct point *point)
     sql_job_kill(process);
     free(parallelism);
     free(failpoint);
+    free(interval);
+}
+
+static int64_t different_groups(const struct fed *fed, int64_t count)
+{
+    int64_t most = fed->key_count % GROUPS == 0 ? 1 : GROUPS; // seven is a prime
+    return count < most ? count : most;
 }
 
 static void check_counts(const struct fed *fed)
@@ -144,6 +205,10 @@ static void check_counts(const struct fed *fed)
             if (count <= last_counts[k]) {
                 WEIR_TEST_FAIL("key %d: count %" PRId64 " after %" PRId64, k, count,
                                last_counts[k]);
+            }
+            if (distinct != different_groups(fed, count)) {
+                WEIR_TEST_FAIL("key %d: %" PRId64 " different values in %" PRId64, k, distinct,
+                               count);
             }
             last_counts[k] = count;
             last_sums[k] = sum;
@@ -216,20 +281,127 @@ static void check_windows(const struct fed *fed)
     weir_test_log_destroy(log);
 }
 
-static void test_kill_keyed_counts_and_windows(void **state)
+struct latest_row {
+    bool is_there;
+    int64_t group;
+    int64_t value;
+};
+
+// What a compacting reader of "copies" ends with, in rows of the keys; no row stands there twice in
+// a row, since every change is another one.
+static void read_copies(const struct fed *fed, struct latest_row *rows)
+{
+    struct weir_test_log *log =
+        weir_test_read(fed->job->bootstrap, sql_job_topic(fed->job, "copies"), NULL);
+    for (int32_t p = 0; p < log->partition_count; p++) {
+        for (size_t i = 0; i < log->partitions[p].record_count; i++) {
+            const struct weir_test_record *record = &log->partitions[p].records[i];
+            char *key = weir_test_format("%.*s", (int)record->key_bytes, (const char *)record->key);
+            char *value = sql_job_text(record);
+            struct latest_row row = {.is_there = record->value != NULL};
+            int k = -1;
+            int same = -1;
+            assert_int_equal(sscanf(key, "{\"k\":%d}", &k), 1);
+            assert_in_range(k, 0, LATEST_KEYS - 1);
+            if (row.is_there && (sscanf(value, "{\"k\":%d,\"g\":%" SCNd64 ",\"v\":%" SCNd64 "}",
+                                        &same, &row.group, &row.value) != 3 ||
+                                 same != k)) {
+                WEIR_TEST_FAIL("copies partition %d holds %s => %s", p, key, value);
+            }
+            if (rows[k].is_there == row.is_there && rows[k].value >= row.value) {
+                WEIR_TEST_FAIL("copies partition %d holds %s => %s after %" PRId64, p, key, value,
+                               rows[k].value);
+            }
+            rows[k] = row;
+            free(key);
+            free(value);
+        }
+    }
+    weir_test_log_destroy(log);
+}
+
+static void check_latest(const struct fed *fed)
+{
+    struct latest_row expected[LATEST_KEYS] = {0};
+    struct latest_row found[LATEST_KEYS] = {0};
+    for (int64_t m = 0; m < fed->change_count; m++) {
+        expected[key_of_change(m)] =
+            is_delete(m)
+                ? (struct latest_row){0}
+                : (struct latest_row){.is_there = true, .group = m % LATEST_GROUPS, .value = m};
+    }
+    read_copies(fed, found);
+    int64_t counts[LATEST_GROUPS] = {0};
+    int64_t sums[LATEST_GROUPS] = {0};
+    for (int k = 0; k < LATEST_KEYS; k++) {
+        if (found[k].is_there != expected[k].is_there || found[k].group != expected[k].group ||
+            found[k].value != expected[k].value) {
+            WEIR_TEST_FAIL("key %d of the changelog ends at %" PRId64 ", it should be %" PRId64, k,
+                           found[k].value, expected[k].value);
+        }
+        counts[expected[k].group] += expected[k].is_there ? 1 : 0;
+        sums[expected[k].group] += expected[k].value;
+    }
+    char *text = sql_job_compacted(fed->job, "sums");
+    for (int g = 0; g < LATEST_GROUPS; g++) {
+        char *line = weir_test_format("{\"g\":%d,\"c\":%" PRId64 ",\"s\":%" PRId64 "}\n", g,
+                                      counts[g], sums[g]);
+        if (counts[g] > 0 && strstr(text, line) == NULL) {
+            WEIR_TEST_FAIL("of the groups there are\n%sand not %s", text, line);
+        }
+        free(line);
+    }
+    free(text);
+}
+
+static void check(const struct fed *fed)
+{
+    check_counts(fed);
+    check_windows(fed);
+    check_latest(fed);
+}
+
+static struct weir_test_cluster *cluster;
+
+static int start_cluster(void **state)
 {
     (void)state;
-    struct weir_test_cluster *cluster =
-        weir_test_cluster_start(&(struct weir_test_cluster_options){.node_count = 1});
-    struct fed fed = {.job = sql_job_create(weir_test_cluster_bootstrap(cluster), "keyed", job_sql),
-                      .key_count = number_from("WEIR_TEST_KEYS", KEYS_DEFAULT)};
-    sql_job_topic_create(fed.job, "in", PARTITIONS);
-    sql_job_topic_create(fed.job, "counts", 3);
-    sql_job_topic_create(fed.job, "windows", 2);
+    cluster = weir_test_cluster_start(&(struct weir_test_cluster_options){.node_count = 1});
     unsigned seed = (unsigned)number_from("WEIR_TEST_SEED", (int)time(NULL));
     srand(seed);
     print_message("seed %u\n", seed);
-    feed(&fed, FED_BEFORE);
+    return 0;
+}
+
+static int stop_cluster(void **state)
+{
+    (void)state;
+    weir_test_cluster_destroy(cluster);
+    return 0;
+}
+
+static struct fed create(const char *name, int interval_ms, int life_ms_max)
+{
+    struct fed fed = {
+        .job = sql_job_create(weir_test_cluster_bootstrap(cluster), name, job_sql),
+        .key_count = number_from("WEIR_TEST_KEYS", KEYS_DEFAULT),
+        .interval_ms = interval_ms,
+        .life_ms_max = life_ms_max,
+    };
+    sql_job_topic_create(fed.job, "in", PARTITIONS);
+    sql_job_topic_create(fed.job, "latest", PARTITIONS);
+    sql_job_topic_create(fed.job, "counts", 3);
+    sql_job_topic_create(fed.job, "windows", 2);
+    sql_job_topic_create(fed.job, "copies", 3);
+    sql_job_topic_create(fed.job, "sums", 1);
+    feed(&fed, 2 * fed.key_count > FED_BEFORE ? 2 * fed.key_count : FED_BEFORE);
+    return fed;
+}
+
+static void test_kill_keyed_counts_windows_and_changes(void **state)
+{
+    (void)state;
+    struct fed fed = create("keyed", 100, 2000);
     int kill_count = number_from("WEIR_TEST_KILLS", KILLS_DEFAULT);
     int first = rand() % POINT_COUNT; // all points in turn, then any or none
     for (int i = 0; i < kill_count; i++) {
@@ -237,15 +409,33 @@ static void test_kill_keyed_counts_and_windows(void **state)
         die(&fed, idx < POINT_COUNT ? &points[idx] : NULL);
     }
     sql_job_run_bounded(fed.job);
-    check_counts(&fed);
-    check_windows(&fed);
-    print_message("%d kills, %" PRId64 " records: every count and window as it should be\n",
-                  kill_count, fed.count);
-    weir_test_cluster_destroy(cluster);
+    check(&fed);
+    print_message("%d kills, %" PRId64 " records: everything is as it should be\n", kill_count,
+                  fed.count);
 }
 
-int main(void)
+// C147: what an epoch that is never committed has changed is in memory and perhaps in RocksDB's
+// files; with checkpoints far apart a kill finds much of it. WEIR_TEST_FAR_KILLS=30
+// WEIR_TEST_FAR_MS=8000 WEIR_TEST_KEYS=100000 is the long form.
+static void test_kill_between_checkpoints_that_are_far_apart(void **state)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_kill_keyed_counts_and_windows)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    (void)state;
+    int interval_ms = number_from("WEIR_TEST_FAR_MS", FAR_INTERVAL_MS_DEFAULT);
+    struct fed fed = create("far", interval_ms, 3 * interval_ms);
+    int kill_count = number_from("WEIR_TEST_FAR_KILLS", FAR_KILLS_DEFAULT);
+    for (int i = 0; i < kill_count; i++) {
+        die(&fed, NULL);
+    }
+    sql_job_run_bounded(fed.job);
+    check(&fed);
+}
+
+int main(int argc, char **argv)
+{
+    cmocka_set_test_filter(argc > 1 ? argv[1] : NULL);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_kill_keyed_counts_windows_and_changes),
+        cmocka_unit_test(test_kill_between_checkpoints_that_are_far_apart),
+    };
+    return cmocka_run_group_tests(tests, start_cluster, stop_cluster);
 }
