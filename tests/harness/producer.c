@@ -156,6 +156,8 @@ void weir_test_produce(const char *bootstrap, const char *topic,
                               "60000",
                               "queue.buffering.max.messages",
                               "500000",
+                              "message.max.bytes",
+                              "100000000", // the topic decides
                               NULL};
     rd_kafka_t *handle =
         weir_test_client_create(RD_KAFKA_PRODUCER, bootstrap, settings, delivered, deliveries);
