@@ -359,6 +359,88 @@ static void test_c117_c118_patterns_and_characters(void **state)
     });
 }
 
+static void test_c114_c115_constants_and_types_of_choices(void **state)
+{
+    (void)state;
+    run_case(&(struct one_case){
+        .name = "c115",
+        .columns = "p boolean, q boolean, small int, big bigint",
+        .messages = SQL_JOB_TEXTS("{\"p\":true,\"q\":true,\"small\":1,\"big\":1}",
+                                  "{\"p\":false,\"q\":true,\"small\":2,\"big\":7000000000}"),
+        .statements =
+            {{"a int, b int, c int, d int, e bigint",
+              "CASE WHEN p THEN 3 WHEN q THEN 4 END, CASE WHEN NULL THEN 1 ELSE 2 END, "
+              "CASE 3 WHEN NULL THEN 1 WHEN 3 THEN 2 END, CASE NULL WHEN NULL THEN 1 ELSE 2 END, "
+              "CASE WHEN small = 1 THEN small ELSE big END FROM input",
+              SQL_JOB_TEXTS("{\"a\":3,\"b\":2,\"c\":2,\"d\":2,\"e\":1}",
+                            "{\"a\":4,\"b\":2,\"c\":2,\"d\":2,\"e\":7000000000}")},
+             {"a boolean, b boolean, c boolean, d boolean, e boolean",
+              "2 IN (NULL), 2 IN (2, NULL), 6 NOT IN (3, 4, NULL), NULL AND false, NULL OR true "
+              "FROM input WHERE p",
+              SQL_JOB_TEXTS("{\"a\":null,\"b\":true,\"c\":null,\"d\":false,\"e\":true}")}},
+    });
+}
+
+static void test_c117_escapes(void **state)
+{
+    (void)state;
+    run_case(&(struct one_case){
+        .name = "c117-escapes",
+        .columns = "s text",
+        .messages = SQL_JOB_TEXTS("{\"s\":\"a_b\"}", "{\"s\":\"c_d\"}", "{\"s\":\"SKIP_1\"}",
+                                  "{\"s\":\"ab\"}", "{\"s\":\"SKIPab\"}", "{\"s\":\"5%off\"}"),
+        .statements = {{"s text", "s FROM input WHERE s LIKE '%\\_%' AND s NOT LIKE 'SKIP%'",
+                        SQL_JOB_TEXTS("{\"s\":\"a_b\"}", "{\"s\":\"c_d\"}")},
+                       {"s text", "s FROM input WHERE s LIKE '5#%o%' ESCAPE '#'",
+                        SQL_JOB_TEXTS("{\"s\":\"5%off\"}")}},
+    });
+}
+
+static void test_c118_characters_are_not_bytes(void **state)
+{
+    (void)state;
+    run_case(&(struct one_case){
+        .name = "c118",
+        .columns = "z text, l text, c text, b text, e text, o text, w text, n int",
+        .messages = SQL_JOB_TEXTS(
+            "{\"z\":\"Zoë\",\"l\":\"Zoëlle\",\"c\":\"猫犬鳥\",\"b\":\"ß\",\"e\":\"x😀y\","
+            "\"o\":\"o\\u0308\",\"w\":\"world\",\"n\":3}",
+            "{\"w\":\"abc\",\"n\":-1}"),
+        .statements =
+            {{"a text, b int, c int, d int, e text, f text, g text, h text",
+              "substr(z, 2, 2), length(z), octet_length(z), position('ë' in z), "
+              "overlay(l placing 'XX' from 3 for 1), left(c, 2), lpad(b, 3, '*'), reverse(e) "
+              "FROM input WHERE n > 0",
+              SQL_JOB_TEXTS("{\"a\":\"oë\",\"b\":3,\"c\":4,\"d\":3,\"e\":\"ZoXXlle\","
+                            "\"f\":\"猫犬\",\"g\":\"**ß\",\"h\":\"y😀x\"}")},
+             {"a int, b int, c int, d text, e text",
+              "strpos(c, '鳥'), ascii(b), char_length(o), substr(w, -1, 4), substr(w, 0, 3) "
+              "FROM input WHERE n > 0",
+              SQL_JOB_TEXTS("{\"a\":3,\"b\":223,\"c\":2,\"d\":\"wo\",\"e\":\"wo\"}")},
+             {"a text", "substr(w, 2, n) FROM input", SQL_JOB_TEXTS("{\"a\":\"orl\"}")}},
+        .dead = SQL_JOB_TEXTS("{\"w\":\"abc\",\"n\":-1}"),
+    });
+}
+
+static void test_c021_c033_base64_is_no_number_and_bytes_are_hex(void **state)
+{
+    (void)state;
+    run_case(&(struct one_case){
+        .name = "c021",
+        .columns = "p numeric(6,3), y bytea",
+        .messages = SQL_JOB_TEXTS("{\"p\":\"MDk=\"}", "{\"p\":12.345}", "{\"p\":\"12.345\"}",
+                                  "{\"p\":1,\"y\":\"\\\\x01fe7f\"}", "{\"p\":2,\"y\":\"\\\\x\"}",
+                                  "{\"p\":3,\"y\":\"\\\\x0010ff\"}"),
+        .statements = {{"p numeric(6,3)", "p FROM input",
+                        SQL_JOB_TEXTS("{\"p\":12.345}", "{\"p\":12.345}", "{\"p\":1.000}",
+                                      "{\"p\":2.000}", "{\"p\":3.000}")},
+                       {"y bytea", "y FROM input WHERE y IS NOT NULL",
+                        SQL_JOB_TEXTS("{\"y\":\"\\\\x01fe7f\"}", "{\"y\":\"\\\\x\"}",
+                                      "{\"y\":\"\\\\x0010ff\"}")}},
+        .dead = SQL_JOB_TEXTS("{\"p\":\"MDk=\"}"),
+    });
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -372,6 +454,10 @@ int main(void)
         cmocka_unit_test(test_c099_c100_timestamps_of_numbers_and_texts),
         cmocka_unit_test(test_c114_c115_unknown_is_not_false),
         cmocka_unit_test(test_c117_c118_patterns_and_characters),
+        cmocka_unit_test(test_c114_c115_constants_and_types_of_choices),
+        cmocka_unit_test(test_c117_escapes),
+        cmocka_unit_test(test_c118_characters_are_not_bytes),
+        cmocka_unit_test(test_c021_c033_base64_is_no_number_and_bytes_are_hex),
     };
     return cmocka_run_group_tests(tests, start_cluster, stop_cluster);
 }

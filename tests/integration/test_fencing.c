@@ -167,7 +167,7 @@ static void test_one_started_later_takes_over(void **state)
     finish_and_check(job);
 }
 
-// Stopped for longer than its transactions live, while another one takes over and commits.
+// C129. Stopped for longer than its transactions live, while another one takes over and commits.
 static void stop_and_take_over(struct job *job)
 {
     struct weir_test_process *old = job_start(job, true, short_transactions);

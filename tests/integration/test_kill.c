@@ -122,6 +122,7 @@ static void kill_and_check(struct job *job, int kill_count, const char *const *m
                   (long long)job->fed_count);
 }
 
+// C124.
 static void test_kill_every_point_and_at_random(void **state)
 {
     (void)state;

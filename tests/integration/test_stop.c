@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stopping: SIGTERM and SIGINT in the middle of the work, with brokers that are frozen or gone,
 // before the first connection, twice. Exit code 0 after a final checkpoint; else 1 with a line that
-// says that there was none, within 30 s; and the next start loses and repeats nothing.
+// says that there was none, within 30 s; and the next start loses and repeats nothing (C157).
 #include "tests/integration/job_util.h"
 
 #include "tests/unit/cmocka_all.h"

@@ -133,6 +133,7 @@ static void damage_all(uint32_t task_count, uint32_t new_task_count)
     free(world);
 }
 
+// C149, for every file.
 static void test_restore_refuses_damaged_files(void **state)
 {
     (void)state;
@@ -196,7 +197,7 @@ static void test_restore_refuses_files_of_another_checkpoint(void **state)
     free(world);
 }
 
-// Whatever an earlier life has left in the working folder is neither used nor kept.
+// C147. Whatever an earlier life has left in the working folder is neither used nor kept.
 static void test_restore_removes_old_working_folders(void **state)
 {
     (void)state;

@@ -13,6 +13,7 @@ static void test_keyed_refuses(void **state)
         {"create table x (a int, b int generated always as (a) stored primary key)",
          {{1, 61, "not supported: generated column \"b\" in the primary key",
            "the primary key is what the message key holds"}}},
+        // C112.
         {"create table x (k bigint primary key, v text); insert into x select max(id) as k, 'top' "
          "as v from t",
          {{1, 60,

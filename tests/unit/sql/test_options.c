@@ -145,6 +145,7 @@ static void test_options_refuses(void **state)
            "1970"}}},
         {"create table x (a int) with (start = '2024-01-02', end = '2024-01-02')",
          {{1, 58, "option end: it is not behind start", "end is exclusive"}}},
+        // C099.
         {"create table x (a int) with (timestamp_unit = 'milli', timestamp_units = 'ms')",
          {{1, 47, "option timestamp_unit: \"milli\" is not one of its values",
            "allowed: s, ms, us, ns"},

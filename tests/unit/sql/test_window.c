@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Windows in FROM. Place, message and hint of every fault.
+// Windows in FROM (their bounds: C103). Place, message and hint of every fault.
 #include "tests/unit/sql/sql_testing.h"
 
 static void test_window_refuses(void **state)
