@@ -111,6 +111,18 @@ enum weir_status weir_job_prepare(const struct weir_config *config, int64_t lock
     return create_client(config, context->plan, &context->kafka, error);
 }
 
+enum weir_status weir_job_connect(const struct weir_config *config, struct weir_arena *arena,
+                                  struct weir_job_context *context, struct weir_error *error)
+{
+    context->config = config;
+    context->clock = &weir_system_clock;
+    context->stop_requests = &weir_stop_requests;
+    if (weir_sql_plan(config->sql_text, arena, &context->plan, error) != WEIR_OK) {
+        return WEIR_ERROR;
+    }
+    return create_client(config, context->plan, &context->kafka, error);
+}
+
 void weir_job_release(struct weir_job_context *context)
 {
     if (context->kafka != NULL) {

@@ -15,6 +15,9 @@ int weir_command_run(const struct weir_config *config);
 enum weir_status weir_job_prepare(const struct weir_config *config, int64_t lock_timeout_ms,
                                   struct weir_arena *arena, struct weir_job_context *context,
                                   struct weir_error *error);
+// The plan and the client alone, to look at what brokers have; else the same.
+enum weir_status weir_job_connect(const struct weir_config *config, struct weir_arena *arena,
+                                  struct weir_job_context *context, struct weir_error *error);
 void weir_job_release(struct weir_job_context *context);
 
 #endif

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// See transactions.h.
+#include "app/transactions.h"
+
+#include "app/run.h"
+#include "kafka/handles.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { LOCK_TIMEOUT_MS = 1000 };
+
+struct looking {
+    struct weir_kafka *kafka;
+    struct weir_retry retry;
+    FILE *out;
+    uint32_t held_count;
+};
+
+static enum weir_status ask_offsets(struct looking *looking, enum weir_offset_query query,
+                                    uint32_t count, const struct weir_topic_partition *at,
+                                    int64_t *offsets, struct weir_error *error)
+{
+    enum weir_status status;
+    do {
+        status = looking->kafka->ops->offsets(looking->kafka, query, 0, count, at, offsets,
+                                              weir_retry_call_timeout_ms(&looking->retry), error);
+    } while (status != WEIR_OK && weir_retry_again(&looking->retry, error));
+    return status;
+}
+
+// By the clock of whoever wrote it, or its event time: a hint for people.
+static void print_first_record(struct looking *looking, const struct weir_topic_partition *at,
+                               int64_t offset)
+{
+    bool is_found = false;
+    int64_t timestamp_ms;
+    uint32_t crc32;
+    struct weir_error ignored;
+    if (looking->kafka->ops->record_at(looking->kafka, at, offset, &is_found, &timestamp_ms, &crc32,
+                                       WEIR_CALL_TIMEOUT_MS, &ignored) != WEIR_OK ||
+        !is_found) {
+        return;
+    }
+    char text[32];
+    struct tm date;
+    time_t seconds = (time_t)(timestamp_ms / 1000);
+    strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&seconds, &date));
+    fprintf(looking->out, ", the first with timestamp %s", text);
+}
+
+static enum weir_status look_at(struct looking *looking, const char *topic,
+                                struct weir_error *error)
+{
+    struct weir_topic_info info;
+    enum weir_status status;
+    do {
+        status = looking->kafka->ops->topic_info(
+            looking->kafka, topic, &info, weir_retry_call_timeout_ms(&looking->retry), error);
+    } while (status != WEIR_OK && weir_retry_again(&looking->retry, error));
+    if (status != WEIR_OK || !info.exists) {
+        return status;
+    }
+    struct weir_topic_partition *at = weir_alloc(info.partition_count * sizeof *at);
+    int64_t *stable = weir_alloc(info.partition_count * sizeof *stable);
+    int64_t *ends = weir_alloc(info.partition_count * sizeof *ends);
+    for (uint32_t i = 0; i < info.partition_count; i++) {
+        at[i] = (struct weir_topic_partition){.topic = topic, .partition = (int32_t)i};
+    }
+    // In this order: what is committed in between cannot look as if it were held back.
+    status = ask_offsets(looking, WEIR_OFFSET_LATEST, info.partition_count, at, ends, error);
+    if (status == WEIR_OK) {
+        status = ask_offsets(looking, WEIR_OFFSET_STABLE, info.partition_count, at, stable, error);
+    }
+    for (uint32_t i = 0; status == WEIR_OK && i < info.partition_count; i++) {
+        if (stable[i] < ends[i]) {
+            looking->held_count++;
+            fprintf(looking->out,
+                    "topic %s partition %u: open from offset %" PRId64 ", %" PRId64 " offsets held "
+                    "back",
+                    topic, i, stable[i], ends[i] - stable[i]);
+            print_first_record(looking, &at[i], stable[i]);
+            fputc('\n', looking->out);
+        }
+    }
+    free(at);
+    free(stable);
+    free(ends);
+    return status;
+}
+
+static bool is_among(uint32_t count, const char *const *topics, const char *topic)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (strcmp(topics[i], topic) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Of sources, sinks, dead letters and late rows, each once.
+static uint32_t collect_topics(const struct weir_plan *plan, const struct weir_config *config,
+                               const char **topics)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < plan->table_count; i++) {
+        const struct weir_table *table = plan->tables[i];
+        const char *const names[] = {
+            table->is_source || table->is_sink ? table->topic : NULL,
+            weir_table_dead_letter_topic(table, config),
+            table->late_topic,
+        };
+        for (size_t n = 0; n < sizeof names / sizeof names[0]; n++) {
+            if (names[n] != NULL && !is_among(count, topics, names[n])) {
+                topics[count++] = names[n];
+            }
+        }
+    }
+    return count;
+}
+
+static enum weir_status take_over(const struct weir_job_context *context,
+                                  const struct weir_retry *retry, struct weir_error *error)
+{
+    struct weir_handles *handles = NULL;
+    if (weir_handles_open(context->kafka, context->config->job_id,
+                          (int32_t)context->config->instance_id, context->config->is_at_least_once,
+                          retry->clock, retry->deadline_ms, &handles, error) != WEIR_OK) {
+        return WEIR_ERROR;
+    }
+    weir_handles_close(handles);
+    return WEIR_OK;
+}
+
+static enum weir_status look(struct looking *looking, const struct weir_job_context *context,
+                             struct weir_arena *arena, struct weir_error *error)
+{
+    const struct weir_plan *plan = context->plan;
+    const char **topics =
+        weir_arena_alloc(arena, ((size_t)plan->table_count * 3 + 1) * sizeof *topics);
+    uint32_t count = collect_topics(plan, context->config, topics);
+    fprintf(looking->out, "transactional ids of the job:");
+    for (int i = 0; i < WEIR_HANDLE_COUNT; i++) {
+        fprintf(looking->out, " %s-%" PRIu32 "-%d", context->config->job_id,
+                context->config->instance_id, i);
+    }
+    fputc('\n', looking->out);
+    for (uint32_t i = 0; i < count; i++) {
+        if (look_at(looking, topics[i], error) != WEIR_OK) {
+            return WEIR_ERROR;
+        }
+    }
+    if (looking->held_count == 0) {
+        fprintf(looking->out, "no transaction is open on the %u topics of the job\n", count);
+    }
+    return WEIR_OK;
+}
+
+enum weir_status weir_transactions(const struct weir_config *config, bool is_abort, FILE *out,
+                                   struct weir_error *error)
+{
+    struct weir_arena *arena = weir_arena_create(64 << 10);
+    struct weir_job_context context = {0};
+    enum weir_status status =
+        is_abort ? weir_job_prepare(config, LOCK_TIMEOUT_MS, arena, &context, error)
+                 : weir_job_connect(config, arena, &context, error);
+    if (status == WEIR_OK) {
+        struct looking looking = {
+            .kafka = context.kafka,
+            .retry = {.clock = context.clock,
+                      .deadline_ms = weir_now_ms(context.clock) + config->connect_timeout_ms,
+                      .stop_requests = context.stop_requests},
+            .out = out};
+        if (is_abort) {
+            status = take_over(&context, &looking.retry, error);
+        }
+        if (status == WEIR_OK) {
+            status = look(&looking, &context, arena, error);
+        }
+    }
+    weir_job_release(&context);
+    weir_arena_destroy(arena);
+    return status;
+}
