@@ -3,6 +3,7 @@
 #include "app/discovery.h"
 
 #include "app/retry.h"
+#include "app/wall_clock.h"
 #include "runtime/base/log.h"
 
 #include <inttypes.h>
@@ -18,6 +19,7 @@ struct weir_discovery {
     struct weir_discovery_config config;
     struct weir_mailbox *wake; // never gets mail: only to be woken by
     uint32_t *gone_counts;     // by topic
+    struct weir_wall_clock wall_clock;
     bool has_asked_rebuild;
     bool has_failed;
     bool has_answer;        // in this round of questions
@@ -159,6 +161,21 @@ static void check_owner(struct weir_discovery *discovery)
     }
 }
 
+static void check_wall_clock(struct weir_discovery *discovery)
+{
+    const struct weir_clock *clock = discovery->config.clock;
+    int64_t back_ms = weir_wall_clock_went_back_ms(&discovery->wall_clock, weir_now_ms(clock),
+                                                   weir_wall_ms(clock));
+    if (back_ms > 0) {
+        struct weir_error error;
+        weir_error_set(&error, WEIR_DOMAIN_KAFKA, WEIR_ACTION_RECOVER,
+                       "the wall clock was set back by %" PRId64
+                       " s, for which the Kafka client would wait",
+                       back_ms / 1000);
+        fail(discovery, &error);
+    }
+}
+
 static void *run(void *argument)
 {
     struct weir_discovery *discovery = argument;
@@ -168,6 +185,9 @@ static void *run(void *argument)
         discovery->has_answer = false;
         if (!discovery->has_failed) {
             check_owner(discovery);
+        }
+        if (!discovery->has_failed) {
+            check_wall_clock(discovery);
         }
         for (uint32_t i = 0; i < discovery->config.topics->count; i++) {
             if (!atomic_load(&discovery->is_stopped) && !discovery->has_failed &&

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Watches what can change around a running job: partitions of source topics that appear (the job is
 // built anew after a final checkpoint), topics that were deleted or made anew (the job ends), a
-// newer owner (a quiet job sends nothing that could be fenced). What brokers answer, or that none
-// does, is told to the watch. Thread: its own.
+// newer owner (a quiet job sends nothing that could be fenced), a wall clock that is set back (the
+// client's threads would wait for as long). What brokers answer, or that none does, is told to the
+// watch. Thread: its own.
 #ifndef WEIR_APP_DISCOVERY_H
 #define WEIR_APP_DISCOVERY_H
 
@@ -19,6 +20,7 @@ struct weir_discovery_config {
     const struct weir_job_tasks *tasks;
     struct weir_watch *watch;       // told what brokers answer
     struct weir_progress *progress; // looked at after each round of questions
+    const struct weir_clock *clock;
     struct weir_mailbox *coordinator;
 };
 

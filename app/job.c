@@ -110,6 +110,7 @@ void weir_job_run(struct weir_job *job, struct weir_outcome *outcome)
                                                              .tasks = &job->tasks,
                                                              .watch = job->watch,
                                                              .progress = job->progress,
+                                                             .clock = job->context->clock,
                                                              .coordinator = job->mailbox});
     weir_log(WEIR_LOG_INFO, "job %s is running: %u tasks, checkpoint every %" PRId64 " ms",
              job->context->config->job_id, job->tasks.count,
