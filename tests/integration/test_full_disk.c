@@ -214,9 +214,17 @@ static void test_c150_full_disk_of_state_and_store(void **state)
     int64_t fed_count;
     struct sql_job *job = create("full", &fed_count);
     char *disk = mount_disk(job);
-    run_on_disk(job, &fed_count, disk,
-                SQL_JOB_EXTRA(LIVE_UTIL_LISTEN, weir_test_format("WEIR_STATE_DIR=%s/state", disk),
-                              weir_test_format("WEIR_CHECKPOINT_DIR=%s/store", disk)));
+    // WEIR_TEST_DISK=store: only the checkpoint store lies there, so that materialisations are
+    // copied; one comes after the other.
+    const char *which = getenv("WEIR_TEST_DISK");
+    bool is_store_alone = which != NULL && strcmp(which, "store") == 0;
+    run_on_disk(
+        job, &fed_count, disk,
+        SQL_JOB_EXTRA(LIVE_UTIL_LISTEN,
+                      weir_test_format("WEIR_STATE_DIR=%s/state", is_store_alone ? job->dir : disk),
+                      weir_test_format("WEIR_CHECKPOINT_DIR=%s/store", disk),
+                      is_store_alone ? "WEIR_FAILPOINTS=state.materialise=error@0"
+                                     : "WEIR_FAILPOINTS=none=error"));
 }
 
 // --- writes that fail once -----------------------------------------------------------------------

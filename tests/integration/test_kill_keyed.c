@@ -156,9 +156,10 @@ static void die(struct fed *fed, const struct point *point)
     struct weir_test_process *process =
         sql_job_start(fed->job, SQL_JOB_EXTRA(parallelism, failpoint, interval));
     struct weir_test_exit how;
+    // Many keys take their time.
     int64_t life_ms = point == NULL      ? rand() % fed->life_ms_max
                       : point->is_unsure ? UNSURE_MS
-                                         : ROUND_MS_MAX;
+                                         : ROUND_MS_MAX + fed->key_count;
     int64_t deadline_ms = weir_test_now_ms() + life_ms;
     bool has_ended = false;
     while (!has_ended && weir_test_now_ms() < deadline_ms) {
@@ -395,6 +396,10 @@ static struct fed create(const char *name, int interval_ms, int life_ms_max)
     sql_job_topic_create(fed.job, "copies", 3);
     sql_job_topic_create(fed.job, "sums", 1);
     feed(&fed, 2 * fed.key_count > FED_BEFORE ? 2 * fed.key_count : FED_BEFORE);
+    // A first life that leaves state to be restored, which some of the points lie in.
+    struct weir_test_process *process = sql_job_start(fed.job, NULL);
+    WEIR_TEST_WAIT_UNTIL(sql_job_pointer(fed.job, "in") > 0, 60000);
+    sql_job_kill(process);
     return fed;
 }
 
