@@ -43,6 +43,7 @@ extern const struct weir_command weir_offsets_command;
 extern const struct weir_command weir_transactions_command;
 extern const struct weir_command weir_completion_command;
 extern const struct weir_command weir_manual_command;
+extern const struct weir_command weir_savepoint_command;
 extern const struct weir_command weir_version_command;
 
 // The commands in the order in which they are listed; NULL: idx is beyond the last one.

@@ -87,6 +87,9 @@ static void test_refused_command_lines(void **state)
         {{"version", "--x"}, "weir: version has no option \"--x\"; the nearest is --help\n"},
         {{"offsets", "reset", "--table"},
          "weir: --table of offsets needs a value (weir offsets --help)\n"},
+        {{"savepoint"}, "weir: savepoint takes the folder to be written (weir savepoint --help)\n"},
+        {{"savepoint", "/x", "/y"},
+         "weir: savepoint does not expect \"/y\" (weir savepoint --help)\n"},
         {{"offsets", "reset"},
          "weir: offsets takes reset --table T --to earliest|latest|<timestamp> (weir offsets "
          "--help)\n"},
@@ -109,8 +112,8 @@ static void test_refused_command_lines(void **state)
 static void test_help_everywhere(void **state)
 {
     (void)state;
-    static const char *const commands[] = {"run",         "check",   "explain", "config",
-                                           "checkpoints", "offsets", "version"};
+    static const char *const commands[] = {"run",         "check",   "explain",   "config",
+                                           "checkpoints", "offsets", "savepoint", "version"};
     struct fixture fixture;
     fixture_init(&fixture);
     struct outcome overview = invoke(&fixture, NOTHING, ARGV("--help"));
