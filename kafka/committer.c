@@ -84,6 +84,12 @@ enum weir_status weir_claim(struct weir_committer_config *config,
     int64_t epoch = manifest->number + 1;
     int64_t deadline_ms = weir_now_ms(config->clock) + config->commit_timeout_ms;
     enum weir_status status = weir_store_set_owner(config->store, &config->attempt, error);
+    if (status == WEIR_OK && weir_handles_is_used_up(config->handles, epoch)) {
+        // Made anew it would fence whoever has claimed since the pointer was read.
+        status = weir_error_set(error, WEIR_DOMAIN_KAFKA, WEIR_ACTION_RECOVER,
+                                "producer %s: a request was left without an answer",
+                                weir_handles_id(config->handles, epoch));
+    }
     if (status == WEIR_OK) {
         status = weir_handles_begin(config->handles, epoch, error);
     }

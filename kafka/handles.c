@@ -12,6 +12,8 @@
 //    late one could move the pointer back inside a later, successful commit.
 // 3. A commit is never followed by an abort on a guess. Its outcome is either answered or left to
 //    recovery, which fences and then reads the pointer.
+// 4. Behind open no handle is used up. Else the claim would make one anew: fence an owner that came
+//    after the pointer was read, and take back what it has committed.
 #include "kafka/handles.h"
 
 #include "runtime/base/failpoint.h"
@@ -76,8 +78,8 @@ static enum weir_status out_of_time(struct weir_error *error, const char *what, 
     return WEIR_ERROR;
 }
 
-static enum weir_status init_handle(struct weir_handles *handles, struct handle *handle,
-                                    int64_t deadline_ms, struct weir_error *error)
+static enum weir_status init_once(struct weir_handles *handles, struct handle *handle,
+                                  int64_t deadline_ms, struct weir_error *error)
 {
     if (handles->kafka->ops->producer_create(handles->kafka, handle->id, &handle->producer,
                                              error) != WEIR_OK) {
@@ -90,6 +92,32 @@ static enum weir_status init_handle(struct weir_handles *handles, struct handle 
         }
     }
     return WEIR_OK;
+}
+
+static bool is_used_up(const struct handle *handle)
+{
+    return handle->producer->ops->is_used_up(handle->producer) &&
+           !weir_failpoint("handles.keep_used_up");
+}
+
+// Until an init has had its answer (invariant 4).
+static enum weir_status init_handle(struct weir_handles *handles, struct handle *handle,
+                                    int64_t deadline_ms, struct weir_error *error)
+{
+    for (;;) {
+        if (init_once(handles, handle, deadline_ms, error) != WEIR_OK) {
+            return WEIR_ERROR;
+        }
+        if (!is_used_up(handle)) {
+            return WEIR_OK;
+        }
+        handle->producer->ops->destroy(handle->producer);
+        handle->producer = NULL;
+        weir_error_set(error, WEIR_DOMAIN_KAFKA, WEIR_ACTION_RETRY, "an init had no answer");
+        if (!may_retry(handles, error, deadline_ms)) {
+            return out_of_time(error, "init_transactions", handle->id);
+        }
+    }
 }
 
 struct init_job {
@@ -188,13 +216,17 @@ const char *weir_handles_id(const struct weir_handles *handles, int64_t epoch)
     return handles->handles[epoch % WEIR_HANDLE_COUNT].id;
 }
 
+bool weir_handles_is_used_up(struct weir_handles *handles, int64_t epoch)
+{
+    return is_used_up(handle_of(handles, epoch));
+}
+
 enum weir_status weir_handles_begin(struct weir_handles *handles, int64_t epoch,
                                     struct weir_error *error)
 {
     struct handle *handle = handle_of(handles, epoch);
     WEIR_ASSERT(!handle->is_open);
-    if (handle->producer->ops->is_used_up(handle->producer) &&
-        !weir_failpoint("handles.keep_used_up")) {
+    if (is_used_up(handle)) {
         weir_log(WEIR_LOG_INFO,
                  "producer %s: a transactional request was left without an answer; making the "
                  "handle anew before epoch %" PRId64,

@@ -14,8 +14,9 @@
 struct weir_handles;
 
 // Creates all four and runs init_transactions on them side by side: older owners are fenced, what
-// they left open is aborted. Tries again until the deadline. is_at_least_once: rows go through an
-// idempotent producer of their own, and transactions hold offsets only. Blocks.
+// they left open is aborted. Tries again until the deadline; a handle whose init was left without
+// an answer is made anew. is_at_least_once: rows go through an idempotent producer of their own,
+// and transactions hold offsets only. Blocks.
 enum weir_status weir_handles_open(struct weir_kafka *kafka, const char *job_id,
                                    int32_t instance_id, bool is_at_least_once,
                                    const struct weir_clock *clock, int64_t deadline_ms,
@@ -27,6 +28,9 @@ void weir_handles_close(struct weir_handles *handles);
 // Of the rows of that epoch.
 struct weir_producer *weir_handles_producer(struct weir_handles *handles, int64_t epoch);
 const char *weir_handles_id(const struct weir_handles *handles, int64_t epoch);
+
+// The handle of that epoch is made anew at its next begin.
+bool weir_handles_is_used_up(struct weir_handles *handles, int64_t epoch);
 
 // Opens the transaction of that epoch; the handle's former epoch is committed. A used-up handle is
 // destroyed and made anew first (its late requests would hit the new transaction). May block.

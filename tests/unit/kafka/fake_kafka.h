@@ -40,6 +40,7 @@ static struct {
     struct fake_producer *producers[FAKE_PRODUCERS_MAX];
     bool is_full;                        // produce answers FULL
     uint32_t retry_count;                // so many calls answer RETRY first
+    _Atomic int32_t unanswered_count;    // so many inits leave a request without an answer
     enum weir_error_action commit_fails; // 0 (REFUSE): it does not
     char calls[2048];                    // "init begin offsets commit …"
 } fake_kafka;
@@ -63,8 +64,10 @@ static enum weir_status fake_answer(struct weir_error *error)
 static enum weir_status fake_init(struct weir_producer *base, int32_t timeout_ms,
                                   struct weir_error *error)
 {
-    (void)base;
     (void)timeout_ms;
+    if (atomic_fetch_sub(&fake_kafka.unanswered_count, 1) > 0) {
+        ((struct fake_producer *)base)->is_used_up = true;
+    }
     return fake_answer(error);
 }
 
@@ -177,10 +180,11 @@ static enum weir_status fake_producer_create(struct weir_kafka *kafka, const cha
 
 static bool fake_is_at_least_once; // of the handles that are opened
 
-static struct weir_handles *fake_handles_open(void)
+static struct weir_handles *fake_handles_open_with(int32_t unanswered_count)
 {
     static const struct weir_kafka_ops ops = {.producer_create = fake_producer_create};
     memset(&fake_kafka, 0, sizeof fake_kafka);
+    fake_kafka.unanswered_count = unanswered_count;
     fake_kafka.base.ops = &ops;
     struct weir_handles *handles;
     struct weir_error error;
@@ -189,6 +193,11 @@ static struct weir_handles *fake_handles_open(void)
                           weir_now_ms(&weir_system_clock) + 1000, &handles, &error);
     WEIR_ASSERT(status == WEIR_OK);
     return handles;
+}
+
+static inline struct weir_handles *fake_handles_open(void)
+{
+    return fake_handles_open_with(0);
 }
 
 static void fake_handles_close(struct weir_handles *handles)

@@ -47,6 +47,22 @@ static void test_used_up_handle_is_made_anew_before_its_next_begin(void **state)
     fake_handles_close(handles);
 }
 
+// Not at the claim, which comes after the pointer was read: whoever has claimed in between would be
+// fenced, and taken back.
+static void test_handle_whose_init_had_no_answer_is_made_anew_at_once(void **state)
+{
+    (void)state;
+    struct weir_handles *handles = fake_handles_open_with(2);
+    struct weir_error error;
+    assert_int_equal(fake_kafka.producer_count, 6);
+    for (int64_t epoch = 0; epoch < 4; epoch++) {
+        assert_false(weir_handles_is_used_up(handles, epoch));
+        assert_int_equal(weir_handles_begin(handles, epoch, &error), WEIR_OK);
+    }
+    assert_int_equal(fake_kafka.producer_count, 6);
+    fake_handles_close(handles);
+}
+
 static void test_doubtful_offset_commit_gives_the_epoch_up(void **state)
 {
     (void)state;
@@ -114,6 +130,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_epochs_take_turns_on_four_ids),
         cmocka_unit_test(test_used_up_handle_is_made_anew_before_its_next_begin),
+        cmocka_unit_test(test_handle_whose_init_had_no_answer_is_made_anew_at_once),
         cmocka_unit_test(test_doubtful_offset_commit_gives_the_epoch_up),
         cmocka_unit_test(test_calls_are_repeated_until_they_are_answered),
         cmocka_unit_test(test_commit_without_an_answer_is_left_to_recovery_and_never_aborted),
