@@ -16,6 +16,7 @@
 #include "kafka/writer.h"
 
 #include "runtime/base/clock.h"
+#include "runtime/base/failpoint.h"
 #include "runtime/base/limits.h"
 
 #include <inttypes.h>
@@ -304,7 +305,8 @@ static bool is_acknowledged(struct slot *slot)
 static void open_gate(struct weir_writer *writer, struct partition *partition, int32_t idx)
 {
     while (partition->open_epoch < writer->epoch &&
-           is_acknowledged(slot_of(writer, partition->open_epoch, idx))) {
+           (is_acknowledged(slot_of(writer, partition->open_epoch, idx)) ||
+            weir_failpoint("writer.open_early"))) {
         partition->open_epoch++;
     }
 }

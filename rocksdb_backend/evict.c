@@ -4,6 +4,8 @@
 // (cache.c, invariant 2).
 #include "rocksdb_backend/cache_parts.h"
 
+#include "runtime/base/failpoint.h"
+
 enum {
     // Bounds of one call, so that no single one pays for a whole round: versions and slots seen.
     SWEEP_VERSIONS_MAX = 64,
@@ -63,7 +65,8 @@ void weir_cache_make_room(struct weir_cache *cache)
          i++) {
         struct weir_slot *slot = &group->slots[cache->hand_slot_idx];
         version_count += slot->version != NULL;
-        if (slot->version == NULL || !weir_cache_is_clean(cache, slot)) {
+        if (slot->version == NULL ||
+            (!weir_cache_is_clean(cache, slot) && !weir_failpoint("state.evict_dirty"))) {
             cache->hand_slot_idx++;
         } else if (slot->is_referenced) {
             slot->is_referenced = false;

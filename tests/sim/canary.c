@@ -4,9 +4,13 @@
 
 #include "kafka/janitor.h"
 #include "runtime/base/failpoint.h"
+#include "runtime/base/memory.h"
 #include "tests/sim/fiber.h"
+#include "tests/sim/random.h"
 #include "tests/sim/wrap.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static enum sim_canary chosen;
@@ -14,7 +18,7 @@ static enum sim_canary chosen;
 static const char *const names[SIM_CANARY_COUNT] = {
     [SIM_CANARY_NONE] = "none",
     [SIM_CANARY_OFFSETS_BEFORE_FENCING] = "offsets-before-fencing",
-    [SIM_CANARY_ANY_PRODUCER] = "any-producer",
+    [SIM_CANARY_OWN_PRODUCERS] = "own-producers",
     [SIM_CANARY_KEPT_HANDLE] = "kept-handle",
     [SIM_CANARY_NO_CLAIM] = "no-claim",
     [SIM_CANARY_EARLY_ROW] = "early-row",
@@ -22,7 +26,8 @@ static const char *const names[SIM_CANARY_COUNT] = {
     [SIM_CANARY_LIVE_TRUSTED] = "live-trusted",
     [SIM_CANARY_RETENTION_SHORT] = "retention-short",
     [SIM_CANARY_NO_WATERMARK] = "no-watermark",
-    [SIM_CANARY_MANIFEST_LATE] = "manifest-late",
+    [SIM_CANARY_FOLDER_UNSYNCED] = "folder-unsynced",
+    [SIM_CANARY_RESTORE_TWICE] = "restore-twice",
 };
 
 void sim_canary_set(enum sim_canary canary)
@@ -91,14 +96,49 @@ enum weir_status __wrap_weir_claim(struct weir_committer_config *config,
     return WEIR_OK;
 }
 
-void __wrap_weir_snapshot_add_position(struct weir_snapshot *snapshot,
-                                       const struct weir_position_entry *entry)
+void __wrap_weir_manifest_encode(const struct weir_manifest *manifest, struct weir_buffer *out)
 {
-    struct weir_position_entry changed = *entry;
+    struct weir_manifest changed = *manifest;
     if (sim_canary_is(SIM_CANARY_NO_WATERMARK)) {
-        changed.event_time_us = INT64_MIN;
+        size_t size_bytes = manifest->position_count * sizeof *manifest->positions;
+        struct weir_manifest_position *positions = weir_alloc(size_bytes);
+        memcpy(positions, manifest->positions, size_bytes);
+        for (uint32_t i = 0; i < manifest->position_count; i++) {
+            positions[i].entry.event_time_us = INT64_MIN;
+        }
+        changed.positions = positions;
     }
-    __real_weir_snapshot_add_position(snapshot, &changed);
+    __real_weir_manifest_encode(&changed, out);
+}
+
+bool __wrap_weir_restore_is_due(const char *restore, const struct weir_manifest *pointed)
+{
+    return __real_weir_restore_is_due(restore,
+                                      sim_canary_is(SIM_CANARY_RESTORE_TWICE) ? NULL : pointed);
+}
+
+// What the manifests say was obeyed is forgotten.
+enum weir_status __wrap_weir_recovery_decide(const struct weir_found *found,
+                                             struct weir_recovery *recovery,
+                                             struct weir_partition_decision *decisions,
+                                             struct weir_error *error)
+{
+    struct weir_found changed = *found;
+    if (sim_canary_is(SIM_CANARY_RESTORE_TWICE) && found->manifest_count > 0) {
+        struct weir_found_manifest *manifests =
+            weir_alloc(found->manifest_count * sizeof *manifests);
+        for (uint32_t i = 0; i < found->manifest_count; i++) {
+            manifests[i] = found->manifests[i];
+            if (manifests[i].manifest != NULL) {
+                struct weir_manifest *manifest = weir_alloc(sizeof *manifest);
+                *manifest = *manifests[i].manifest;
+                manifest->restore = "auto";
+                manifests[i].manifest = manifest;
+            }
+        }
+        changed.manifests = manifests;
+    }
+    return __real_weir_recovery_decide(&changed, recovery, decisions, error);
 }
 
 void __wrap_weir_retention_select(const struct weir_store_entry *entries, uint32_t entry_count,
@@ -114,15 +154,47 @@ void __wrap_weir_retention_select(const struct weir_store_entry *entries, uint32
                                  at_start, is_deleted);
 }
 
-enum weir_status __wrap_weir_folder_remake(const char *path, struct weir_error *error)
+// The folder that RocksDB of a dead process has left is taken as it is.
+static bool is_trusted(const char *folder, const char *below)
 {
     struct stat info;
     char inside[4096];
-    snprintf(inside, sizeof inside, "%s/CURRENT", path);
-    size_t size = strlen(path);
-    bool is_live = size > 5 && strcmp(path + size - 5, "/live") == 0;
-    if (sim_canary_is(SIM_CANARY_LIVE_TRUSTED) && is_live && __wrap_stat(inside, &info) == 0) {
-        return WEIR_OK;
+    snprintf(inside, sizeof inside, "%s%s/CURRENT", folder, below);
+    return sim_canary_is(SIM_CANARY_LIVE_TRUSTED) && __wrap_stat(inside, &info) == 0;
+}
+
+enum weir_status __wrap_weir_folder_remake(const char *path, struct weir_error *error)
+{
+    return is_trusted(path, "") || is_trusted(path, "/live")
+               ? WEIR_OK
+               : __real_weir_folder_remake(path, error);
+}
+
+enum weir_status __wrap_weir_file_link(const char *from_folder, const char *from_name,
+                                       const char *to_folder, const char *to_name, bool is_copied,
+                                       struct weir_error *error)
+{
+    return is_trusted(to_folder, "") ? WEIR_OK
+                                     : __real_weir_file_link(from_folder, from_name, to_folder,
+                                                             to_name, is_copied, error);
+}
+
+// Small, so that everything that happens to a state of many gigabytes happens to a few keys.
+enum weir_status __wrap_weir_rocksdb_store_create(const struct weir_rocksdb_store_config *config,
+                                                  struct weir_state_store **store,
+                                                  struct weir_error *error)
+{
+    struct weir_rocksdb_store_config small = *config;
+    small.materialise_log_count = 1 + sim_below(12);
+    small.materialise_pause_ms = sim_spread(1, 5000);
+    if (sim_one_in(2)) {
+        small.budget_bytes = (size_t)sim_spread(1000, 100000);
     }
-    return __real_weir_folder_remake(path, error);
+    if (sim_one_in(2)) {
+        small.apply_bytes_min = (size_t)sim_spread(1, 4000);
+    }
+    if (sim_one_in(2)) {
+        small.load_bytes_min = (uint64_t)sim_spread(1, 4000);
+    }
+    return __real_weir_rocksdb_store_create(&small, store, error);
 }

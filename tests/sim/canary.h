@@ -10,7 +10,7 @@
 enum sim_canary {
     SIM_CANARY_NONE,
     SIM_CANARY_OFFSETS_BEFORE_FENCING, // what the look saw is taken for the truth
-    SIM_CANARY_ANY_PRODUCER,           // the producer is no function of the epoch alone
+    SIM_CANARY_OWN_PRODUCERS,          // the producer is a function of more than the epoch
     SIM_CANARY_KEPT_HANDLE,            // a used-up handle goes on
     SIM_CANARY_NO_CLAIM,               // reading begins without a claim
     SIM_CANARY_EARLY_ROW,              // a row of n + 1 before the acknowledgements of n
@@ -18,7 +18,8 @@ enum sim_canary {
     SIM_CANARY_LIVE_TRUSTED,           // the folder of a dead process is used again
     SIM_CANARY_RETENTION_SHORT,        // one checkpoint too few is kept
     SIM_CANARY_NO_WATERMARK,           // the checkpoint forgets how far time had come
-    SIM_CANARY_MANIFEST_LATE,          // the commit does not wait for a durable manifest
+    SIM_CANARY_FOLDER_UNSYNCED,        // a new name counts as durable without its folder's sync
+    SIM_CANARY_RESTORE_TWICE,          // WEIR_RESTORE is obeyed although it was
     SIM_CANARY_COUNT,
 };
 

@@ -19,6 +19,8 @@ static const char *folder;
 static struct sim_positions positions;
 static uint32_t commit_count;
 static int64_t last_number = -1;
+static uint32_t resets_allowed;
+static uint32_t reset_count;
 
 // What the pointer needs: its manifest's name and the names of the files.
 static struct {
@@ -58,14 +60,13 @@ static void check_file(const struct weir_state_file *file)
     struct weir_view content;
     path_of(file->name, path);
     if (!sim_disk_durable(path, &content)) {
-        sim_violation("checkpoint %" PRId64 " is committed, but %s, which it lists, is not durable",
-                      last_number, file->name);
+        sim_violation("a checkpoint is committed, but %s, which it lists, is not durable",
+                      file->name);
     }
     if (content.size_bytes != file->size_bytes ||
         XXH3_64bits(content.data, content.size_bytes) != file->xxh3) {
-        sim_violation("checkpoint %" PRId64 " is committed, but what is durable of %s is not what "
-                      "it lists",
-                      last_number, file->name);
+        sim_violation("a checkpoint is committed, but what is durable of %s is not what it lists",
+                      file->name);
     }
 }
 
@@ -118,6 +119,15 @@ static void check_manifest(const struct weir_pointer *pointer)
                               : -1);
         }
     }
+    if (strcmp(manifest.kind, "start") == 0 && last_number >= 0 && pointer->number > last_number) {
+        if (reset_count++ == resets_allowed) {
+            sim_violation("the job begins anew with checkpoint %" PRId64 ", which nobody has asked "
+                          "for, or not once more",
+                          pointer->number);
+        }
+        sim_trace("the job begins anew");
+        sim_job_reset();
+    }
     need(&manifest, name);
     weir_arena_destroy(arena);
 }
@@ -147,26 +157,22 @@ static void on_decided(const char *id, int64_t producer_id)
 {
     struct commit commit = {0};
     sim_group_each_pending(producer_id, take_offset, &commit);
-    take_rows(producer_id);
-    if (commit.offset_count == 0) {
-        const char *wrong = sim_job_compare(&positions);
-        if (wrong != NULL) {
-            sim_violation("%s commits rows without positions: %s", id, wrong);
+    if (commit.offset_count > 0) {
+        commit_count++;
+        sim_trace("decided: checkpoint %" PRId64 " of %s by %s", commit.pointer.number,
+                  commit.pointer.manifest_attempt.text, commit.pointer.owner_attempt.text);
+        if (commit.pointer.number < last_number) {
+            sim_violation("the pointer goes back from checkpoint %" PRId64 " to %" PRId64,
+                          last_number, commit.pointer.number);
         }
-        return;
+        check_manifest(&commit.pointer);
+        last_number = commit.pointer.number;
     }
-    commit_count++;
-    sim_trace("decided: checkpoint %" PRId64 " of %s by %s", commit.pointer.number,
-              commit.pointer.manifest_attempt.text, commit.pointer.owner_attempt.text);
-    if (commit.pointer.number < last_number) {
-        sim_violation("the pointer goes back from checkpoint %" PRId64 " to %" PRId64, last_number,
-                      commit.pointer.number);
-    }
-    last_number = commit.pointer.number;
-    check_manifest(&commit.pointer);
+    take_rows(producer_id);
     const char *wrong = sim_job_compare(&positions);
     if (wrong != NULL) {
-        sim_violation("%s", wrong);
+        sim_violation("%s%s%s", commit.offset_count > 0 ? "" : id,
+                      commit.offset_count > 0 ? "" : " commits rows without positions: ", wrong);
     }
 }
 
@@ -185,6 +191,16 @@ static void on_removed(const char *path)
         sim_violation("%s is removed, which the committed checkpoint %" PRId64 " needs", name,
                       last_number);
     }
+}
+
+void sim_check_allow_reset(void)
+{
+    resets_allowed++;
+}
+
+bool sim_check_has_reset(void)
+{
+    return reset_count > 0;
 }
 
 void sim_check_start(const char *store_folder)

@@ -13,6 +13,10 @@
 
 // The folder of the job's checkpoints.
 void sim_check_start(const char *store_folder);
+// WEIR_RESTORE=discard with a new word has been given to the processes that are started: once, the
+// job may begin anew.
+void sim_check_allow_reset(void);
+bool sim_check_has_reset(void);
 // Up to where a commit is decided.
 const struct sim_positions *sim_check_positions(void);
 uint32_t sim_check_commit_count(void);

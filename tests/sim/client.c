@@ -254,12 +254,10 @@ static enum weir_status consumer_create(struct weir_kafka *kafka, struct weir_co
     return WEIR_OK;
 }
 
-// Canary: the id is not the one by which other owners would commit the same epoch.
+// Canary: the ids depend on more than the epoch, so that two owners do not meet on them.
 static void own_id(const char *id, char *text, size_t text_bytes)
 {
-    size_t size = strlen(id);
-    int k = (id[size - 1] - '0' + (int)sim_process_current()->id) % 4;
-    snprintf(text, text_bytes, "%.*s%d", (int)size - 1, id, k);
+    snprintf(text, text_bytes, "%s-%u", id, sim_process_current()->id % 2);
 }
 
 static enum weir_status producer_create(struct weir_kafka *kafka, const char *transactional_id,
@@ -268,7 +266,7 @@ static enum weir_status producer_create(struct weir_kafka *kafka, const char *tr
     (void)error;
     char id[SIM_NAME_BYTES_MAX];
     snprintf(id, sizeof id, "%s", transactional_id);
-    if (sim_canary_is(SIM_CANARY_ANY_PRODUCER)) {
+    if (sim_canary_is(SIM_CANARY_OWN_PRODUCERS)) {
         own_id(transactional_id, id, sizeof id);
     }
     *producer = sim_producer_create(id, ((struct client *)kafka)->transaction_timeout_ms);

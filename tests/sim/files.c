@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The calls to the system that have to do with files: those below /sim/ go to the simulated disk.
 // Every call is a point at which the process can be killed; syncing takes its time.
+#include "tests/sim/canary.h"
 #include "tests/sim/disk_model.h"
 #include "tests/sim/random.h"
 #include "tests/sim/system.h"
@@ -166,6 +167,9 @@ int __wrap_fsync(int descriptor)
     sim_sleep_us(sim_one_in(SLOW_ONE_IN) ? sim_spread(SYNC_US_MAX, SLOW_US_MAX)
                                          : sim_spread(SYNC_US_MIN, SYNC_US_MAX));
     struct open_file *open_file = open_of(descriptor);
+    if (open_file->folder != NULL && sim_canary_is(SIM_CANARY_FOLDER_UNSYNCED)) {
+        return 0;
+    }
     if (open_file->folder != NULL) {
         sim_folder_sync(open_file->folder);
     } else {

@@ -31,7 +31,8 @@ static const char count_sql[] =
 
 static const char tumble_sql[] =
     "CREATE TABLE src (id bigint, k text, v bigint, ts timestamptz)\n"
-    "  WITH (topic = 'in', event_time = 'ts', watermark_delay = '2 seconds');\n"
+    "  WITH (topic = 'in', event_time = 'ts', watermark_delay = '2 seconds',\n"
+    "        idle_timeout = '1 hour');\n"
     "CREATE TABLE windows (w timestamptz, k text, c bigint, s numeric)\n"
     "  WITH (topic = 'windows');\n"
     "INSERT INTO windows SELECT window_start, k, count(*), sum(v)\n"
@@ -216,6 +217,35 @@ const char *sim_wrong(const char *format, ...)
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     return text;
+}
+
+// --- beginning anew ----------------------------------------------------------------------------
+
+enum { OUTPUTS_MAX = 4 };
+static const char *const outputs[OUTPUTS_MAX] = {"every", "third", "counts", "windows"};
+static uint32_t begins[OUTPUTS_MAX][SIM_PARTITIONS_MAX];
+
+uint32_t sim_output_begin(const struct sim_topic *topic, uint32_t partition)
+{
+    for (int i = 0; i < OUTPUTS_MAX; i++) {
+        if (strcmp(outputs[i], topic->name) == 0) {
+            return begins[i][partition];
+        }
+    }
+    return 0;
+}
+
+void sim_job_reset(void)
+{
+    for (int i = 0; i < OUTPUTS_MAX; i++) {
+        const struct sim_topic *topic = sim_topic_find(outputs[i]);
+        for (uint32_t p = 0; topic != NULL && p < topic->partition_count; p++) {
+            begins[i][p] = topic->partitions[p].count;
+        }
+    }
+    sim_pass_reset();
+    sim_count_reset();
+    sim_tumble_reset();
 }
 
 // --- which check -------------------------------------------------------------------------------

@@ -32,6 +32,8 @@ void sim_job_feed(uint32_t partition, int64_t producer_id);
 // The last records of the run: time passes beyond all that came before.
 void sim_job_feed_end(void);
 
+// The job begins anew on purpose: what has come out so far counts no more.
+void sim_job_reset(void);
 // A row of the output that is decided to be committed. NULL, or what is wrong with it.
 const char *sim_job_take(const char *topic, const struct sim_record *record);
 // After all rows of one commit: do they agree with the positions that it commits? NULL: yes.

@@ -5,6 +5,7 @@
 #include "tests/sim/job_model.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 struct total {
     int64_t count;
@@ -15,6 +16,14 @@ static struct total expected[SIM_KEYS_MAX]; // up to `before`
 static struct total committed[SIM_KEYS_MAX];
 static uint32_t taken_count[SIM_KEYS_MAX]; // since the last commit
 static struct sim_positions before;
+
+void sim_count_reset(void)
+{
+    memset(expected, 0, sizeof expected);
+    memset(committed, 0, sizeof committed);
+    memset(taken_count, 0, sizeof taken_count);
+    before.count = 0;
+}
 
 static const char *read_row(const struct sim_record *record, uint32_t *key, struct total *total)
 {
@@ -83,7 +92,8 @@ const char *sim_count_compare_end(const struct sim_positions *positions)
     struct total last[SIM_KEYS_MAX] = {0};
     const struct sim_topic *topic = sim_topic_find("counts");
     for (uint32_t p = 0; p < topic->partition_count; p++) {
-        for (uint32_t offset = 0; offset < topic->partitions[p].count; offset++) {
+        for (uint32_t offset = sim_output_begin(topic, p); offset < topic->partitions[p].count;
+             offset++) {
             const struct sim_record *record = &topic->partitions[p].records[offset];
             uint32_t key = 0;
             struct total total = {0};

@@ -52,6 +52,12 @@ bool sim_read_time(struct weir_view json, const char *name, int64_t *time_us);
 // A text that lives until the next call.
 const char *sim_wrong(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+// Where in an output's log the rows begin that count.
+uint32_t sim_output_begin(const struct sim_topic *topic, uint32_t partition);
+
+void sim_pass_reset(void);
+void sim_count_reset(void);
+void sim_tumble_reset(void);
 const char *sim_pass_take(const char *topic, const struct sim_record *record);
 const char *sim_pass_compare(const struct sim_positions *positions);
 const char *sim_pass_compare_end(void);

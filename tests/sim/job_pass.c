@@ -14,6 +14,14 @@ static uint64_t taken_count[TOPICS];
 static struct sim_positions before;
 static uint64_t expected_count[TOPICS]; // up to `before`
 
+void sim_pass_reset(void)
+{
+    memset(taken, 0, sizeof taken);
+    memset(taken_count, 0, sizeof taken_count);
+    memset(expected_count, 0, sizeof expected_count);
+    before.count = 0;
+}
+
 static bool is_wanted(int topic, const struct sim_row *row)
 {
     return topic == 0 || row->value % 3 == 0;
@@ -86,7 +94,8 @@ const char *sim_pass_compare_end(void)
         for (uint32_t p = 0; p < topic->partition_count; p++) {
             int64_t last[SIM_PARTITIONS_MAX];
             memset(last, -1, sizeof last);
-            for (uint32_t offset = 0; offset < topic->partitions[p].count; offset++) {
+            for (uint32_t offset = sim_output_begin(topic, p); offset < topic->partitions[p].count;
+                 offset++) {
                 const struct sim_record *record = &topic->partitions[p].records[offset];
                 int64_t id = 0;
                 uint32_t partition;

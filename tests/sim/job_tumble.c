@@ -8,6 +8,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct window {
     int64_t start_us;
@@ -24,6 +25,13 @@ static uint32_t window_count;
 static struct sim_positions before;
 static int64_t largest_us[SIM_PARTITIONS_MAX]; // event time up to `before`
 static bool has_time[SIM_PARTITIONS_MAX];
+
+void sim_tumble_reset(void)
+{
+    window_count = 0;
+    before.count = 0;
+    memset(has_time, 0, sizeof has_time);
+}
 
 static struct window *window_of(int64_t start_us, uint32_t key)
 {

@@ -2,9 +2,9 @@
 // The simulator's command line. Each seed runs in a process of its own, so that nothing of one is
 // in the next and a failed assertion is one seed's.
 //
-//   sim --seeds 500 [--from 1] [--jobs 2] [--job pass-through] [--canary NAME]
-//   sim --seed 4711 [--canary NAME] [--job NAME] [--trace]   replays one, here
-//   sim --catch NAME --seeds 300    succeeds if the broken rule is found within so many seeds
+//   sim --seeds 500 [--from 1] [--jobs 2] [--job pass-through] [--calm|--duel] [--late] [--canary
+//   NAME] sim --seed 4711 [--canary NAME] [--job NAME] [--calm|--duel] [--late] [--trace]   replays
+//   it sim --catch NAME --seeds 300    succeeds if the broken rule is found within so many seeds
 #include "tests/sim/canary.h"
 #include "tests/sim/check.h"
 #include "tests/sim/fiber.h"
@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { EXIT_VIOLATION = 9, JOBS_MAX = 64, SECONDS_MAX = 120 };
+enum { EXIT_VIOLATION = 9, JOBS_MAX = 64, SECONDS_MAX = 600, PROGRESS_SEEDS = 1000 };
 
 struct options {
     struct sim_world_options world;
@@ -61,7 +61,9 @@ static void run_one(uint64_t seed)
 
 static void print_replay(uint64_t seed)
 {
-    fprintf(stderr, "  again: %s --seed %" PRIu64 "%s%s%s%s --trace\n", program, seed,
+    fprintf(stderr, "  again: %s --seed %" PRIu64 "%s%s%s%s%s%s%s --trace\n", program, seed,
+            options.world.is_calm ? " --calm" : "", options.world.is_duel ? " --duel" : "",
+            options.world.is_late ? " --late" : "",
             options.canary != SIM_CANARY_NONE ? " --canary " : "",
             options.canary != SIM_CANARY_NONE ? sim_canary_name(options.canary) : "",
             options.world.job >= 0 ? " --job " : "",
@@ -88,7 +90,12 @@ static uint64_t run_many(void)
     uint64_t next = options.from;
     uint64_t end = options.from + options.count;
     uint64_t wrong_count = 0;
+    uint64_t shown = 0;
     while (next < end || running_count > 0) {
+        if (next != shown && (next - options.from) % PROGRESS_SEEDS == 0 && next > options.from) {
+            fprintf(stderr, "%" PRIu64 " seeds\n", next - options.from);
+            shown = next;
+        }
         while (next < end && running_count < options.jobs &&
                !(options.is_catching && wrong_count > 0)) {
             seeds[running_count] = next;
@@ -170,6 +177,12 @@ int main(int argc, char **argv)
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--trace") == 0) {
             options.world.is_verbose = true;
+        } else if (strcmp(argv[i], "--calm") == 0) {
+            options.world.is_calm = true;
+        } else if (strcmp(argv[i], "--duel") == 0) {
+            options.world.is_duel = true;
+        } else if (strcmp(argv[i], "--late") == 0) {
+            options.world.is_late = true;
         } else if (i + 1 == argc || !parse(argv[i], argv[i + 1])) {
             return refuse(argv[i]);
         } else {

@@ -12,6 +12,7 @@ enum {
     WAY_US_MAX = 5000,
     SLOW_ONE_IN = 50,
     SLOW_WAY_US_MAX = 200000,
+    SOON_US_MAX = 2000000,
     LATE_US_MAX = 20000000,
 };
 
@@ -30,10 +31,16 @@ struct event {
 static struct event *events;
 static uint32_t event_count;
 static uint32_t fault_one_in;
+static uint32_t late_one_in;
 
 void sim_network_set_faults(uint32_t one_in)
 {
     fault_one_in = one_in;
+}
+
+void sim_network_set_late(uint32_t one_in)
+{
+    late_one_in = one_in;
 }
 
 uint32_t sim_network_faults(void)
@@ -107,20 +114,34 @@ void sim_network_start(void)
     sim_fiber_create(NULL, "network", 0, run, NULL);
 }
 
+static int64_t late_us(int64_t timeout_us)
+{
+    return sim_now_us() + timeout_us +
+           (sim_one_in(2) ? (int64_t)sim_below(SOON_US_MAX) : sim_spread(1, LATE_US_MAX));
+}
+
+static bool is_for_coordinator(enum sim_api api)
+{
+    return api == SIM_INIT_PRODUCER_ID || api == SIM_TXN_OFFSET_COMMIT || api == SIM_END_TXN;
+}
+
 static void send(struct message *message, int64_t timeout_us)
 {
     struct event event = {.due_us = sim_now_us() + way_us(), .message = message};
-    if (fault_one_in != 0 && sim_one_in(fault_one_in)) {
+    if (late_one_in != 0 && is_for_coordinator(message->request.api) && sim_one_in(late_one_in)) {
+        event.is_answer_lost = true;
+        event.due_us = sim_one_in(3) ? event.due_us : late_us(timeout_us);
+    } else if (fault_one_in != 0 && sim_one_in(fault_one_in)) {
+        event.is_answer_lost = true;
         switch (sim_below(3)) {
         case 0:
             return; // lost
         case 1:
-            event.due_us = sim_now_us() + timeout_us + sim_spread(1, LATE_US_MAX);
+            event.due_us = late_us(timeout_us);
             break;
         default:
             break;
         }
-        event.is_answer_lost = true;
     }
     post(&event);
 }

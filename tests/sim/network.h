@@ -11,6 +11,9 @@ void sim_network_start(void);
 // One request in so many meets with a fault; 0: none does.
 void sim_network_set_faults(uint32_t one_in);
 uint32_t sim_network_faults(void);
+// Besides: of the requests that begin and end a producer's work, one in so many is late, or its
+// answer is lost; 0: none.
+void sim_network_set_late(uint32_t one_in);
 
 // A copy of the request that the network owns is sent. True: *request has the answer. False: none
 // has come in time; nobody knows whether it was carried out, or will be.

@@ -38,8 +38,11 @@ struct world {
     uint32_t pause_us_max; // between two of them
     uint32_t act_count;    // that go wrong
     uint32_t act_pause_us_max;
+    bool is_duel; // owners come and are frozen, and that is all
+    bool is_calm; // nobody is killed, frozen or started: late requests meet a life that lasts
     bool is_fed;
     bool is_over;
+    bool is_discarding; // processes that are started are told to begin anew, with one word
     struct sim_process *processes[PROCESSES_MAX];
     char **environments[PROCESSES_MAX];
     uint32_t process_count;
@@ -92,6 +95,9 @@ static char **make_environment(uint32_t machine)
     list[count++] = format("WEIR_RESTART_ATTEMPTS", 1000, "");
     list[count++] = format("WEIR_RESTART_BACKOFF", sim_spread(10, 1000), "ms");
     list[count++] = format("WEIR_RESTART_BACKOFF_MAX", 3000, "ms");
+    if (world.is_discarding) {
+        list[count++] = join("WEIR_RESTORE", "discard:once");
+    }
     if (sim_one_in(4)) {
         list[count++] = format("WEIR_KAFKA_TRANSACTION_TIMEOUT_MS", sim_spread(2000, 60000), "");
     }
@@ -224,7 +230,7 @@ static void *run_feeder(void *unused)
             sim_partition_end(&sim_job_input()->partitions[partition], producer_id++,
                               !sim_one_in(3));
         }
-        sim_sleep_us(sim_spread(10, world.pause_us_max));
+        sim_sleep_us(sim_below(world.pause_us_max));
     }
     sim_job_feed_end();
     world.is_fed = true;
@@ -260,14 +266,28 @@ static void freeze(struct sim_process *process)
     sim_trace("process %u is %s", process->id, process->is_frozen ? "frozen" : "thawed");
 }
 
+static void discard(void)
+{
+    if (!world.is_discarding && sim_one_in(2)) {
+        sim_trace("the job is to begin anew");
+        world.is_discarding = true;
+        sim_check_allow_reset();
+    }
+}
+
 static void act(void)
 {
     struct sim_process *process = choose_alive();
     if (process == NULL) {
-        aim(start_process(sim_below(2)));
+        process = start_process(sim_below(2));
+        if (!world.is_calm) {
+            aim(process);
+        }
         return;
     }
-    switch (sim_below(10)) {
+    switch (world.is_calm   ? 7 + sim_below(3)
+            : world.is_duel ? 4 + 2 * sim_below(2)
+                            : sim_below(10)) {
     case 0:
         kill_machine(NULL);
         break;
@@ -282,6 +302,8 @@ static void act(void)
     case 5:
         if (sim_one_in(3)) {
             ask_to_stop(process);
+        } else {
+            discard();
         }
         break;
     case 6:
@@ -309,6 +331,7 @@ static void act(void)
 static void settle(void)
 {
     sim_network_set_faults(0);
+    sim_network_set_late(0);
     sim_disk_fill_until(0);
     sim_broker_move_until(0, true, true);
     for (uint32_t i = 0; i < world.process_count; i++) {
@@ -319,6 +342,9 @@ static void settle(void)
 
 static void catch_up(void)
 {
+    if (world.is_discarding && !sim_check_has_reset()) {
+        kill_machine(NULL); // who comes now has been told
+    }
     int64_t deadline_us = sim_now_us() + CATCH_UP_US;
     while (!world.is_fed || !is_caught_up() || alive_count() > 1) {
         if (alive_count() == 0) {
@@ -372,7 +398,7 @@ static void *run_chaos(void *unused)
 {
     for (uint32_t i = 0; i < world.act_count; i++) {
         act();
-        sim_sleep_us(sim_spread(100, world.act_pause_us_max));
+        sim_sleep_us(sim_below(world.act_pause_us_max));
     }
     settle();
     catch_up();
@@ -387,13 +413,19 @@ static void choose(const struct sim_world_options *options)
 {
     world.job = options->job >= 0 ? (enum sim_job_kind)options->job
                                   : (enum sim_job_kind)sim_below(SIM_JOB_KIND_COUNT);
-    world.record_count = 50 + sim_below(450);
-    world.pause_us_max = (uint32_t)sim_spread(50000, 1000000);
-    world.act_count = 2 + sim_below(24);
-    world.act_pause_us_max = (uint32_t)sim_spread(500000, 10000000);
-    world.interval_ms = sim_spread(20, 2000);
-    sim_network_set_faults(sim_one_in(4) ? 0 : (uint32_t)sim_spread(8, 500));
-    sim_job_init(world.job, 1 + sim_below(3), 1 + sim_below(24));
+    world.record_count = 50 + sim_below(550);
+    int64_t duration_us = sim_spread(1000000, 60000000);
+    world.pause_us_max = (uint32_t)(duration_us / world.record_count * 9); // 4.5 records a pause
+    world.act_count = 1 + sim_below(24);
+    world.act_pause_us_max = (uint32_t)(duration_us * 2 / world.act_count);
+    world.is_calm = (sim_one_in(3) || options->is_calm) && !options->is_duel;
+    world.is_duel = (sim_one_in(4) || options->is_duel) && !world.is_calm;
+    world.interval_ms = sim_spread(20, 1000);
+    sim_network_set_faults(sim_one_in(4) ? 0 : (uint32_t)sim_spread(6, 300));
+    if (sim_one_in(5) || options->is_late) {
+        sim_network_set_late(3 + sim_below(5));
+    }
+    sim_job_init(world.job, 1 + sim_below(3), 1 + sim_below(SIM_KEYS_MAX));
 }
 
 void sim_world_run(const struct sim_world_options *options)

@@ -11,6 +11,10 @@
 struct sim_world_options {
     uint64_t seed;
     int job; // enum sim_job_kind; -1: by the seed
+    // What a seed has with some chance, for certain:
+    bool is_calm; // processes live long
+    bool is_duel; // owners come and go, and that is all
+    bool is_late; // many requests to coordinators are late
     bool is_verbose;
 };
 

@@ -6,7 +6,8 @@
 
 #include "kafka/client.h"
 #include "kafka/committer.h"
-#include "runtime/snapshot.h"
+#include "rocksdb_backend/store.h"
+#include "runtime/recovery.h"
 #include "runtime/store.h"
 
 #include <dirent.h>
@@ -64,13 +65,22 @@
     X(enum weir_status, weir_claim,                                                                \
       (struct weir_committer_config * config, const struct weir_manifest *manifest,                \
        struct weir_error *error))                                                                  \
-    X(void, weir_snapshot_add_position,                                                            \
-      (struct weir_snapshot * snapshot, const struct weir_position_entry *entry))                  \
+    X(void, weir_manifest_encode, (const struct weir_manifest *manifest, struct weir_buffer *out)) \
+    X(bool, weir_restore_is_due, (const char *restore, const struct weir_manifest *pointed))       \
+    X(enum weir_status, weir_recovery_decide,                                                      \
+      (const struct weir_found *found, struct weir_recovery *recovery,                             \
+       struct weir_partition_decision *decisions, struct weir_error *error))                       \
     X(void, weir_retention_select,                                                                 \
       (const struct weir_store_entry *entries, uint32_t entry_count, int64_t number,               \
        const struct weir_attempt *attempt, uint32_t retained, int64_t now_ms, int64_t young_ms,    \
        bool at_start, bool *is_deleted))                                                           \
-    X(enum weir_status, weir_folder_remake, (const char *path, struct weir_error *error))
+    X(enum weir_status, weir_folder_remake, (const char *path, struct weir_error *error))          \
+    X(enum weir_status, weir_file_link,                                                            \
+      (const char *from_folder, const char *from_name, const char *to_folder, const char *to_name, \
+       bool is_copied, struct weir_error *error))                                                  \
+    X(enum weir_status, weir_rocksdb_store_create,                                                 \
+      (const struct weir_rocksdb_store_config *config, struct weir_state_store **store,            \
+       struct weir_error *error))
 
 #define SIM_DECLARE(result, name, parameters)                                                      \
     result __real_##name parameters;                                                               \
