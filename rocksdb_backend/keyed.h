@@ -9,6 +9,8 @@
 #include "rocksdb_backend/io.h"
 #include "rocksdb_backend/live.h"
 
+#include <stdatomic.h>
+
 enum { WEIR_KEYED_PREFETCH_MAX = 1024 }; // of one call to RocksDB; as many as a batch has rows
 
 struct weir_keyed_store {
@@ -22,6 +24,10 @@ struct weir_keyed_store {
     size_t apply_bytes_min;
     size_t apply_used_bytes_min;
     bool is_empty; // RocksDB was when the store was made
+    uint64_t restored_entry_count; // about: as RocksDB estimates
+    // As of the last barrier, for those who look.
+    _Atomic size_t shown_cache_bytes;
+    _Atomic size_t shown_unclean_bytes;
     int64_t barrier_number;
     uint64_t read_count;
     uint64_t scanned_count;
@@ -44,7 +50,15 @@ struct weir_keyed_state {
     char *operator_id;
     char *name;
     struct weir_cached_state cached;
+    // Put in minus taken out by this process, for those who look. Written by the task only.
+    _Atomic int64_t entry_count;
 };
+
+static inline void weir_keyed_count(struct weir_keyed_state *state, int64_t change)
+{
+    int64_t count = atomic_load_explicit(&state->entry_count, memory_order_relaxed);
+    atomic_store_explicit(&state->entry_count, count + change, memory_order_relaxed);
+}
 
 extern const struct weir_state_ops weir_keyed_state_ops;
 

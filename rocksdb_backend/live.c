@@ -240,6 +240,23 @@ static struct weir_view value_of(rocksdb_pinnableslice_t *pinned)
     return value;
 }
 
+uint64_t weir_live_figure(const struct weir_live *live, enum weir_live_figure figure)
+{
+    uint64_t number = 0;
+    const char *name = figure == WEIR_LIVE_ENTRIES ? "rocksdb.estimate-num-keys"
+                                                   : "rocksdb.live-sst-files-size";
+    if (rocksdb_property_int_cf(live->db, live->family, name, &number) != 0) {
+        return 0;
+    }
+    uint64_t memtables = 0;
+    if (figure == WEIR_LIVE_BYTES &&
+        rocksdb_property_int_cf(live->db, live->family, "rocksdb.cur-size-all-mem-tables",
+                                &memtables) == 0) {
+        number += memtables;
+    }
+    return number;
+}
+
 enum weir_status weir_live_get(struct weir_live *live, struct weir_view key,
                                struct weir_view *value, struct weir_error *error)
 {

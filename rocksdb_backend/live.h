@@ -29,6 +29,13 @@ enum weir_status weir_live_open_read_only(const char *path, struct weir_live **l
                                           struct weir_error *error);
 void weir_live_close(struct weir_live *live); // accepts NULL
 
+// Estimates of RocksDB's own; 0 where it has none. Thread: any.
+enum weir_live_figure {
+    WEIR_LIVE_ENTRIES,
+    WEIR_LIVE_BYTES,
+};
+uint64_t weir_live_figure(const struct weir_live *live, enum weir_live_figure figure);
+
 // value->data NULL: there is none. Valid until the next call of get or get_many.
 enum weir_status weir_live_get(struct weir_live *live, struct weir_view key,
                                struct weir_view *value, struct weir_error *error);

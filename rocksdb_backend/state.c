@@ -88,6 +88,9 @@ static void *update(struct weir_state *base, const struct weir_state_key *key, u
     struct weir_slot *slot = look_up(state, group, hash, key);
     struct weir_version *version = weir_cache_write(&state->store->cache, &state->cached, group,
                                                     slot, hash, key, size_bytes, existed);
+    if (!*existed) {
+        weir_keyed_count(state, 1);
+    }
     return weir_version_data(version);
 }
 
@@ -103,6 +106,7 @@ static void remove_key(struct weir_state *base, const struct weir_state_key *key
     bool is_absent =
         slot != NULL ? slot->version->is_absent : weir_group_is_known_absent(group, key->bytes);
     if (!is_absent) {
+        weir_keyed_count(state, -1); // one that is not known was most likely there
         weir_cache_remove(&state->store->cache, &state->cached, group, slot, hash, key);
     }
 }

@@ -72,6 +72,11 @@ static void barrier(struct weir_state_store *base, const struct weir_barrier *ba
     store->barrier_number = barrier->number;
     weir_keyed_begin(store);
     weir_snapshot_hold(snapshot);
+    atomic_store_explicit(&store->shown_cache_bytes, weir_cache_used_bytes(&store->cache),
+                          memory_order_relaxed);
+    atomic_store_explicit(&store->shown_unclean_bytes,
+                          store->cache.dirty_bytes + store->cache.frozen_bytes,
+                          memory_order_relaxed);
     struct weir_frozen_set *set = weir_cache_freeze(&store->cache, barrier->number);
     set->snapshot = snapshot;
     const struct weir_cache *cache = &store->cache;
@@ -235,6 +240,8 @@ enum weir_status weir_rocksdb_store_create(const struct weir_rocksdb_store_confi
     if (status == WEIR_OK) {
         made->live = restore.live;
         made->is_empty = restore.is_empty;
+        made->restored_entry_count =
+            restore.is_empty ? 0 : weir_live_figure(made->live, WEIR_LIVE_ENTRIES);
         create_io(made, config, restore.same);
         if (restore.same == NULL && !restore.is_empty) {
             status = materialise_parts(made, config->number, error);
@@ -275,4 +282,22 @@ void weir_rocksdb_store_stats(const struct weir_state_store *base,
         .evicted_count = store->cache.evicted_count,
         .scanned_count = store->scanned_count,
     };
+}
+
+void weir_rocksdb_store_look(const struct weir_state_store *base,
+                             struct weir_rocksdb_store_look *look)
+{
+    const struct weir_keyed_store *store = (const struct weir_keyed_store *)base;
+    *look = (struct weir_rocksdb_store_look){
+        .operator_id = store->state_count > 0 ? store->states[0]->operator_id : "",
+        .entry_count = (int64_t)store->restored_entry_count,
+        .disk_bytes = weir_live_figure(store->live, WEIR_LIVE_BYTES),
+        .cache_bytes = atomic_load_explicit(&store->shown_cache_bytes, memory_order_relaxed),
+        .unclean_bytes = atomic_load_explicit(&store->shown_unclean_bytes, memory_order_relaxed),
+    };
+    for (uint32_t i = 0; i < store->state_count; i++) {
+        look->entry_count +=
+            atomic_load_explicit(&store->states[i]->entry_count, memory_order_relaxed);
+    }
+    look->entry_count = look->entry_count > 0 ? look->entry_count : 0;
 }

@@ -60,6 +60,18 @@ struct weir_rocksdb_store_stats {
     uint64_t evicted_count;
     uint64_t scanned_count; // ranges for which RocksDB was asked
 };
+// What the state of a task amounts to, for those who look. Thread: any, while the store lives and
+// all of its states are open.
+struct weir_rocksdb_store_look {
+    const char *operator_id; // that has the first state; a stage with state has one, as a rule
+    int64_t entry_count; // of all states: about what a restore found, and since then counted
+    uint64_t disk_bytes; // in the live RocksDB, as it estimates
+    size_t cache_bytes;  // in memory, as of the last barrier
+    size_t unclean_bytes; // of these: not in RocksDB yet
+};
+void weir_rocksdb_store_look(const struct weir_state_store *store,
+                             struct weir_rocksdb_store_look *look);
+
 void weir_rocksdb_store_stats(const struct weir_state_store *store,
                               struct weir_rocksdb_store_stats *stats);
 
