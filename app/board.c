@@ -147,6 +147,10 @@ static void open_metrics(struct weir_board *board)
     board->build = weir_metric_open(WEIR_METRIC_BUILD_INFO,
                                     WEIR_METRIC_LABELS(WEIR_VERSION, weir_rdkafka_version()));
     weir_metric_set(board->build, 1);
+    static const char *const reasons[] = {"fenced", "kafka", "runtime", "store"};
+    for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++) {
+        weir_metric_close(weir_metric_open(WEIR_METRIC_RESTARTS, WEIR_METRIC_LABELS(reasons[i])));
+    }
     board->budget = weir_metric_open(WEIR_METRIC_MEMORY, WEIR_METRIC_LABELS("budget"));
     weir_metric_set(board->budget, (double)board->config->memory_bytes);
     board->resident = weir_metric_open(WEIR_METRIC_MEMORY, WEIR_METRIC_LABELS("resident"));

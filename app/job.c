@@ -76,7 +76,7 @@ static enum weir_status create_parts(struct weir_job *job, struct weir_error *er
     });
     job->watch = weir_watch_create(&job->tasks, job->context->clock, config->checkpoint_timeout_ms);
     job->progress = weir_progress_create(&job->tasks, job->watch, job->context->clock);
-    job->figures = weir_job_figures_create(&job->tasks, job->watch);
+    job->figures = weir_job_figures_create(&job->tasks, job->watch, job->context->plan);
     return WEIR_OK;
 }
 

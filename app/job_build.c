@@ -269,6 +269,7 @@ static void add_nodes(const struct builder *builder, const struct stage *stage, 
              stage->head->table != NULL ? stage->head->table->name : stage->head->name, task_idx);
     task->task = weir_task_create(builder->tasks->count, name, task->source, node_count, nodes,
                                   place->mailbox, builder->coordinator);
+    task->state = place->state;
     if (place->state != NULL) {
         weir_task_set_state(task->task, place->state);
     }

@@ -17,6 +17,7 @@ struct weir_job_task {
     struct weir_row_policy *policy;
     // Of the nodes behind changes, whose barrier comes later; NULL: not a keyed task.
     struct weir_row_policy *changes_policy;
+    struct weir_state_store *state; // NULL: it keeps none
     uint32_t sink_count;
     struct weir_operator **sinks;
     const struct weir_table **sink_tables;

@@ -2,14 +2,39 @@
 // See job_figures.h.
 #include "app/job_figures.h"
 
+#include "rocksdb_backend/store.h"
 #include "runtime/base/metrics.h"
 
 #include <stdlib.h>
 
 enum { SHARE_US_MIN = 1000000 }; // shorter spans than this say little
 
+// What people call the operator that has the state.
+static const char *operator_name(const struct weir_plan *plan, const char *id)
+{
+    for (uint32_t i = 0; i < plan->node_count; i++) {
+        if (strcmp(plan->nodes[i]->id, id) == 0) {
+            return plan->nodes[i]->name;
+        }
+    }
+    return id;
+}
+
+static void open_state(struct weir_state_gauges *gauges, const struct weir_state_store *state,
+                       const struct weir_plan *plan)
+{
+    struct weir_rocksdb_store_look look;
+    weir_rocksdb_store_look(state, &look);
+    const char *const *labels = WEIR_METRIC_LABELS(operator_name(plan, look.operator_id));
+    gauges->entries = weir_metric_open(WEIR_METRIC_STATE_ENTRIES, labels);
+    gauges->bytes = weir_metric_open(WEIR_METRIC_STATE_BYTES, labels);
+    gauges->cache = weir_metric_open(WEIR_METRIC_MEMORY, WEIR_METRIC_LABELS("state_cache"));
+    gauges->unclean = weir_metric_open(WEIR_METRIC_MEMORY, WEIR_METRIC_LABELS("state_unclean"));
+}
+
 struct weir_job_figures *weir_job_figures_create(const struct weir_job_tasks *tasks,
-                                                 struct weir_watch *watch)
+                                                 struct weir_watch *watch,
+                                                 const struct weir_plan *plan)
 {
     struct weir_job_figures *figures = weir_alloc_zero(sizeof *figures);
     uint32_t count = tasks->count + 1; // no allocation of nothing
@@ -20,6 +45,7 @@ struct weir_job_figures *weir_job_figures_create(const struct weir_job_tasks *ta
     figures->shares = weir_alloc_zero(count * sizeof *figures->shares);
     figures->busy = weir_alloc_zero(count * sizeof *figures->busy);
     figures->backpressure = weir_alloc_zero(count * sizeof *figures->backpressure);
+    figures->states = weir_alloc_zero(count * sizeof *figures->states);
     for (uint32_t i = 0; i < tasks->count; i++) {
         const struct weir_job_task *task = &tasks->tasks[i];
         const char *const *labels = WEIR_METRIC_LABELS(weir_task_name(task->task));
@@ -27,6 +53,9 @@ struct weir_job_figures *weir_job_figures_create(const struct weir_job_tasks *ta
         figures->backpressure[i] = weir_metric_open(WEIR_METRIC_TASK_BACKPRESSURE, labels);
         figures->shares[i] = (struct weir_task_shares){.busy = -1, .backpressure = -1};
         figures->times[i] = weir_task_times(task->task);
+        if (task->state != NULL) {
+            open_state(&figures->states[i], task->state, plan);
+        }
         if (task->table == NULL) {
             continue;
         }
@@ -47,6 +76,10 @@ void weir_job_figures_destroy(struct weir_job_figures *figures)
     for (uint32_t i = 0; i < figures->tasks->count; i++) {
         weir_metric_close(figures->busy[i]);
         weir_metric_close(figures->backpressure[i]);
+        weir_metric_close(figures->states[i].entries);
+        weir_metric_close(figures->states[i].bytes);
+        weir_metric_close(figures->states[i].cache);
+        weir_metric_close(figures->states[i].unclean);
         for (uint32_t p = 0;
              figures->lags[i] != NULL && p < figures->tasks->tasks[i].partition_count; p++) {
             weir_metric_close(figures->lags[i][p]);
@@ -58,6 +91,7 @@ void weir_job_figures_destroy(struct weir_job_figures *figures)
     free(figures->shares);
     free(figures->busy);
     free(figures->backpressure);
+    free(figures->states);
     free(figures);
 }
 
@@ -89,10 +123,24 @@ static void refresh_shares(struct weir_job_figures *figures, uint32_t idx)
     weir_metric_set(figures->backpressure[idx], figures->shares[idx].backpressure);
 }
 
+static void refresh_state(const struct weir_state_gauges *gauges,
+                          const struct weir_state_store *state)
+{
+    struct weir_rocksdb_store_look look;
+    weir_rocksdb_store_look(state, &look);
+    weir_metric_set(gauges->entries, (double)look.entry_count);
+    weir_metric_set(gauges->bytes, (double)look.disk_bytes);
+    weir_metric_set(gauges->cache, (double)look.cache_bytes);
+    weir_metric_set(gauges->unclean, (double)look.unclean_bytes);
+}
+
 void weir_job_figures_refresh(struct weir_job_figures *figures)
 {
     for (uint32_t i = 0; i < figures->tasks->count; i++) {
         refresh_shares(figures, i);
+        if (figures->tasks->tasks[i].state != NULL) {
+            refresh_state(&figures->states[i], figures->tasks->tasks[i].state);
+        }
         for (uint32_t p = 0;
              figures->lags[i] != NULL && p < figures->tasks->tasks[i].partition_count; p++) {
             int64_t lag = weir_watch_lag(figures->watch, i, p);

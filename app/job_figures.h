@@ -12,6 +12,14 @@ struct weir_task_shares {
     double backpressure;
 };
 
+// Gauges of the keyed state of a task; NULL: it keeps none.
+struct weir_state_gauges {
+    struct weir_metric *entries;
+    struct weir_metric *bytes;
+    struct weir_metric *cache;
+    struct weir_metric *unclean;
+};
+
 struct weir_job_figures {
     const struct weir_job_tasks *tasks; // outlive the figures, as the watch does
     struct weir_watch *watch;
@@ -20,10 +28,12 @@ struct weir_job_figures {
     struct weir_task_shares *shares; // by task
     struct weir_metric **busy;
     struct weir_metric **backpressure;
+    struct weir_state_gauges *states; // by task
 };
 
 struct weir_job_figures *weir_job_figures_create(const struct weir_job_tasks *tasks,
-                                                 struct weir_watch *watch);
+                                                 struct weir_watch *watch,
+                                                 const struct weir_plan *plan);
 void weir_job_figures_destroy(struct weir_job_figures *figures); // accepts NULL
 
 void weir_job_figures_refresh(struct weir_job_figures *figures);

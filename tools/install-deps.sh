@@ -17,7 +17,8 @@ die() {
 
 packages=(gcc g++ cmake ninja-build pkg-config git ca-certificates
     librdkafka-dev librocksdb-dev libavro-dev libcmocka-dev libpg-query-dev libgmp-dev libxxhash-dev
-    zlib1g-dev libmicrohttpd-dev libutf8proc-dev libjansson-dev maven python3 python3-venv python3-pip)
+    zlib1g-dev libutf8proc-dev libmicrohttpd-dev libcurl4-openssl-dev
+    libjansson-dev maven python3 python3-venv python3-pip)
 for argument in "$@"; do
     case $argument in
     --test) packages+=(clang clang-format clang-tidy shellcheck postgresql python3-yaml python3-kubernetes) ;;

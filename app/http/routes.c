@@ -4,6 +4,7 @@
 
 #include "app/http/access.h"
 #include "app/http/actions.h"
+#include "app/http/json.h"
 #include "app/http/pages.h"
 
 #include <stdarg.h>
@@ -14,6 +15,10 @@ const struct weir_http_route weir_http_routes[] = {
     {"GET", "/livez", false, weir_http_get_livez},
     {"GET", "/readyz", false, weir_http_get_readyz},
     {"GET", "/metrics", false, weir_http_get_metrics},
+    {"GET", "/api/v1/job", false, weir_http_get_job},
+    {"GET", "/api/v1/graph", false, weir_http_get_graph},
+    {"GET", "/api/v1/checkpoints", false, weir_http_get_checkpoints},
+    {"GET", "/api/v1/config", false, weir_http_get_config},
     {"POST", "/api/v1/checkpoints", true, weir_http_post_checkpoints},
     {"POST", "/api/v1/savepoints", true, weir_http_post_savepoints},
     {"POST", "/api/v1/stop", true, weir_http_post_stop},

@@ -27,6 +27,7 @@ FOREIGN = {
     "yyjson": ["runtime/manifest.c", "runtime/types/json*", "kafka/json_*", "sql/parse*",
                "app/http/*", "app/command_status.c"],
     "microhttpd": ["app/http/server.c"],
+    "curl/": ["app/http/client.c"],
     "pg_query": ["sql/parse*"],
     "gmp": ["runtime/types/numeric*", "runtime/types/shortest.c"],
     "utf8proc": ["operators/kernel_text_form.c"],
