@@ -52,5 +52,6 @@ else()
     weir_pkg(rocksdb rocksdb)
 endif()
 
-# Only the tests link it.
+# Only the tests link them: jansson is another reader of JSON than the program's.
 weir_pkg(cmocka cmocka)
+weir_pkg(jansson jansson)

@@ -3,6 +3,7 @@
 #include "app/http/pages.h"
 
 #include "app/board.h"
+#include "app/http/dashboard.h"
 #include "runtime/base/metrics.h"
 
 #define METRICS_TYPE "text/plain; version=0.0.4; charset=utf-8"
@@ -45,4 +46,15 @@ void weir_http_get_metrics(const struct weir_http_site *site,
     response->status = WEIR_HTTP_OK;
     response->content_type = METRICS_TYPE;
     weir_metrics_render(&response->body);
+}
+
+void weir_http_get_dashboard(const struct weir_http_site *site,
+                             const struct weir_http_request *request,
+                             struct weir_http_response *response)
+{
+    (void)site;
+    (void)request;
+    response->status = WEIR_HTTP_OK;
+    response->content_type = "text/html; charset=utf-8";
+    weir_buffer_append(&response->body, weir_http_dashboard, weir_http_dashboard_bytes);
 }

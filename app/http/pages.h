@@ -11,5 +11,6 @@ weir_http_handler_fn weir_http_get_livez;
 // 200, or 503 with a line for each thing that is missing.
 weir_http_handler_fn weir_http_get_readyz;
 weir_http_handler_fn weir_http_get_metrics;
+weir_http_handler_fn weir_http_get_dashboard;
 
 #endif

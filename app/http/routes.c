@@ -12,6 +12,7 @@
 #include <string.h>
 
 const struct weir_http_route weir_http_routes[] = {
+    {"GET", "/", false, weir_http_get_dashboard},
     {"GET", "/livez", false, weir_http_get_livez},
     {"GET", "/readyz", false, weir_http_get_readyz},
     {"GET", "/metrics", false, weir_http_get_metrics},
