@@ -391,6 +391,7 @@ a_broker_that_comes_back_finds_the_job_going_on() {
     await is_healthy $project-kafka-1
     feed 1000
     outputs_are_right
+    await is_healthy $project-weir-1
 }
 
 stop_makes_a_final_checkpoint_and_ends_with_0() {

@@ -12,6 +12,7 @@ root=$(cd "$here/../.." && pwd)
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/weir/docker
 mkdir -p "$cache"
 export DOCKER_BUILDKIT=1
+export WEIR_HTTP_PORT=0 # one that is free
 
 die() {
     echo "$(basename "$0" .sh): $*" >&2

@@ -169,3 +169,21 @@ def file_map(context):
             if os.path.dirname(path) == folder and not any(
                     fnmatch.fnmatch(stem, name) for name in names):
                 yield Fault(page, 1, f"does not name {os.path.basename(path)}", stem)
+
+
+METRIC = re.compile(r"(?<![\w/.\-])weir_[a-z0-9_]+")
+
+
+@rule("metrics")
+def metrics(context):
+    """Alerts and dashboards that name a metric which is not there never fire and show nothing; the
+    table of families is the one place that says which there are."""
+    table = "runtime/base/metrics_table.c"
+    if table not in context.paths:
+        return
+    families = set(re.findall(r'\{"(weir_\w+)"', context.read(table)))
+    for path, number, text in each_line(
+            context, lambda path: path.startswith(("docker/prometheus/", "docker/grafana/"))):
+        for name in METRIC.findall(text):
+            if name not in families and re.sub("_(bucket|sum|count)$", "", name) not in families:
+                yield Fault(path, number, f"there is no metric {name}")

@@ -100,6 +100,13 @@ class RuleTest(unittest.TestCase):
                  "sql/ka.c": "", "sql/c.c": "", "sql/deep/d.c": ""}
         self.check("map", files, [("sql/README.md", 1)])
 
+    def test_metrics(self):
+        self.check("metrics", {
+            "runtime/base/metrics_table.c": '{"weir_a_total", X},\n{"weir_b_seconds", X},\n',
+            "docker/prometheus/alerts.yml": "expr: rate(weir_a_total[1m]) > weir_b_seconds_bucket\n"
+                                            "expr: weir_c_total > 0 #!\n",
+            "docker/grafana/a.json": '{"expr": "weir_a"}  #!\n'})
+
     def test_layers(self):
         self.check("layers", {
             "runtime/a.c": '#include "runtime/a.h"\n#include "kafka/client.h"  //!\n',
