@@ -273,7 +273,7 @@ static void describe_state(const struct weir_board *board, struct weir_buffer *r
 bool weir_board_is_ready(struct weir_board *board, struct weir_buffer *reasons)
 {
     const struct weir_config *config = board->config;
-    bool is_stopping = weir_stop_requests > 0 || board->is_stop_asked;
+    bool is_stopping = weir_stop_requests > 0;
     if (board->state != WEIR_JOB_RUNNING || !board->has_life) {
         describe_state(board, reasons);
         return false;

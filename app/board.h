@@ -65,7 +65,6 @@ struct weir_board {
     enum weir_job_state state;
     int64_t state_since_ms;           // wall clock
     char text[WEIR_BOARD_TEXT_BYTES]; // more about the state: what failed; may be empty
-    bool is_stop_asked;
 
     bool has_life;
     struct weir_board_life life;

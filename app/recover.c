@@ -532,7 +532,7 @@ static enum weir_status begin(struct recovery *recovery, struct weir_job_context
         .out = recovered,
         .retry = {.clock = context->clock,
                   .deadline_ms = weir_now_ms(context->clock) + context->config->connect_timeout_ms,
-                  .stop_requests = context->stop_requests},
+                  .stop_requests = context->stop_requests, .board = context->board},
     };
     struct weir_kafka *kafka = context->kafka;
     while (kafka->ops->cluster_id(kafka, recovered->cluster_id, sizeof recovered->cluster_id,

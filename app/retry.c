@@ -2,6 +2,8 @@
 // See retry.h.
 #include "app/retry.h"
 
+#include "app/board.h"
+
 #include <time.h>
 
 enum { PAUSE_MS = 200 };
@@ -25,6 +27,7 @@ bool weir_retry_again(const struct weir_retry *retry, struct weir_error *error)
         weir_error_context(error, "gave up waiting for the brokers");
         return false;
     }
+    weir_board_set_state(retry->board, WEIR_JOB_RECOVERING, error->text);
     struct timespec pause = {.tv_nsec = PAUSE_MS * 1000000};
     nanosleep(&pause, NULL);
     return true;

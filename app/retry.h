@@ -9,10 +9,13 @@
 
 enum { WEIR_CALL_TIMEOUT_MS = 5000 };
 
+struct weir_board;
+
 struct weir_retry {
     const struct weir_clock *clock;
     int64_t deadline_ms; // monotonic
     const volatile int *stop_requests;
+    struct weir_board *board; // shows what is waited for; NULL: nobody looks
 };
 
 // How long one call may take: WEIR_CALL_TIMEOUT_MS, less when less time is left.

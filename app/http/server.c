@@ -4,8 +4,9 @@
 // its body in pieces → dispatched → answered, or set aside until its wait is over.
 //
 // Bounds, so that nobody outside can make the process hold much or serve nobody else:
-//  1. Of CONNECTIONS_MAX connections CONNECTIONS_SPARE are kept for who comes next: before the last
-//     ones are used the connection that was silent longest is shut. A flood pushes out itself.
+//  1. Of CONNECTIONS_MAX connections (fewer where the process may open few files) an eighth is kept
+//     for who comes next: before the last ones are used the connection that was silent longest is
+//     shut. A flood pushes out itself.
 //  2. A request has HEADER_BYTES_MAX of headers and BODY_BYTES_MAX of body, a connection that is
 //     silent for SILENCE_S seconds is closed.
 //  3. Answers that are not sent yet hold ANSWER_BYTES_MAX together; beyond it 503.
@@ -29,12 +30,15 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
 enum {
     CONNECTIONS_MAX = 256,
-    CONNECTIONS_SPARE = 32,
+    CONNECTIONS_MIN = 32,
+    FILES_SHARE = 8, // so much of the files that may be open: the brokers and RocksDB need theirs
+    SPARE_SHARE = 8,
     HEADER_BYTES_MAX = 16 << 10, // with it the answer's headers
     BODY_BYTES_MAX = 64 << 10,
     SILENCE_S = 20,
@@ -72,6 +76,7 @@ struct weir_http_server {
     // Of the server's thread.
     struct peer peers; // the ring's anchor: behind it who was silent longest
     uint32_t peer_count;
+    uint32_t peer_count_max;
     size_t answer_bytes;
     _Atomic uint32_t exchange_count;
     pthread_mutex_t lock; // of what follows
@@ -125,7 +130,7 @@ static void on_connection(void *context, struct MHD_Connection *connection, void
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
     peer->descriptor = info->connect_fd;
-    if (server->peer_count >= CONNECTIONS_MAX - CONNECTIONS_SPARE) {
+    if (server->peer_count >= server->peer_count_max - server->peer_count_max / SPARE_SHARE) {
         shut_silent(server);
     }
     link_last(server, peer);
@@ -398,12 +403,22 @@ static void destroy(struct weir_http_server *server)
     free(server);
 }
 
+static uint32_t connections_max(void)
+{
+    struct rlimit limit;
+    rlim_t share = getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur / FILES_SHARE : 0;
+    return share > CONNECTIONS_MAX   ? CONNECTIONS_MAX
+           : share > CONNECTIONS_MIN ? (uint32_t)share
+                                     : CONNECTIONS_MIN;
+}
+
 enum weir_status weir_http_start(const struct weir_http_config *config,
                                  struct weir_http_server **out, struct weir_error *error)
 {
     struct weir_http_server *server = weir_alloc_zero(sizeof *server);
     int descriptor;
     server->config = *config;
+    server->peer_count_max = connections_max();
     server->peers.before = &server->peers;
     server->peers.behind = &server->peers;
     pthread_mutex_init(&server->lock, NULL);
@@ -417,10 +432,10 @@ enum weir_status weir_http_start(const struct weir_http_config *config,
     server->daemon = MHD_start_daemon(
         MHD_USE_POLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0, NULL, NULL,
         on_request, server, MHD_OPTION_EXTERNAL_LOGGER, on_library_log, NULL,
-        MHD_OPTION_LISTEN_SOCKET, descriptor, MHD_OPTION_CONNECTION_LIMIT,
-        (unsigned)CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)SILENCE_S,
-        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADER_BYTES_MAX, MHD_OPTION_NOTIFY_COMPLETED,
-        on_completed, server, MHD_OPTION_NOTIFY_CONNECTION, on_connection, server, MHD_OPTION_END);
+        MHD_OPTION_LISTEN_SOCKET, descriptor, MHD_OPTION_CONNECTION_LIMIT, server->peer_count_max,
+        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)SILENCE_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+        (size_t)HEADER_BYTES_MAX, MHD_OPTION_NOTIFY_COMPLETED, on_completed, server,
+        MHD_OPTION_NOTIFY_CONNECTION, on_connection, server, MHD_OPTION_END);
     if (server->daemon == NULL) {
         close(descriptor);
         destroy(server);
