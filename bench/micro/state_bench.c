@@ -6,6 +6,8 @@
 //
 //   state_bench [PART…]    hot, barrier, restore, cold (default: all), in a folder below /tmp
 //
+// cold is a curve: the same keys with caches from twice as large down to a tenth.
+//
 // Times of the task are CPU times, so that other load on the machine shows little; rates are both.
 #include "rocksdb_backend/store.h"
 #include "runtime/types/hash.h"
@@ -360,8 +362,10 @@ int main(int argument_count, char **arguments)
     }
     // An entry takes about 150 bytes of the cache, which is 62 % of the budget.
     const uint64_t key_count = 2000000;
-    for (uint32_t i = 0; i < 2 && wants(argument_count, arguments, "cold"); i++) {
-        double factor = i == 0 ? 2 : 10;
+    const double factors[] = {0.5, 1, 1.5, 2, 3, 4.5, 7, 10};
+    const uint32_t factor_count = sizeof factors / sizeof *factors;
+    for (uint32_t i = 0; i < factor_count && wants(argument_count, arguments, "cold"); i++) {
+        double factor = factors[i];
         size_t budget_bytes = (size_t)((double)key_count * 150 / factor / 0.62);
         bench->number = 0;
         open_store(bench, budget_bytes, all, 0, NULL);
