@@ -342,7 +342,7 @@ enum weir_step weir_task_step(struct weir_task *task, struct weir_error *error)
     if (take_mail(task, error) != WEIR_OK || resume(task, &is_open, error) != WEIR_OK) {
         return fail(task, error);
     }
-    // While the client's queue is full no input is taken: each row would make a copy of what has not
+    // While the client has no room no input is taken: each row would make a copy of what has not
     // been sent yet.
     is_open = is_open && (task->passing == NULL || !task->is_waiting);
     task->is_blocked = !is_open;
