@@ -155,6 +155,30 @@ static enum weir_status set_aside(struct sink *sink, const struct weir_batch *ba
     return status;
 }
 
+// Chooses the partitions of the rows, and an order in which those of one partition come together,
+// each partition's rows as they were: the client goes through its messages by partition, and those
+// that were made one after the other lie beside each other in memory.
+static void order_by_partition(struct sink *sink, const struct weir_batch *batch,
+                               int32_t *partitions, uint16_t *order)
+{
+    uint32_t partition_count = weir_writer_partition_count(sink->config.writer);
+    uint32_t *ends = weir_arena_alloc_zero(batch->arena, (partition_count + 1) * sizeof *ends);
+    for (uint32_t i = 0; i < batch->selected_count; i++) {
+        struct weir_view key = {.data = NULL};
+        if (sink->keys != NULL) {
+            key = weir_encoded_view(&sink->bytes, &sink->keys[i]);
+        }
+        partitions[i] = choose_partition(sink, batch, weir_batch_row(batch, i), key);
+        ends[partitions[i] + 1]++;
+    }
+    for (uint32_t p = 0; p < partition_count; p++) {
+        ends[p + 1] += ends[p];
+    }
+    for (uint32_t i = 0; i < batch->selected_count; i++) {
+        order[ends[partitions[i]]++] = (uint16_t)i;
+    }
+}
+
 static enum weir_status process(struct weir_operator *op, struct weir_batch *given,
                                 struct weir_error *error)
 {
@@ -166,7 +190,11 @@ static enum weir_status process(struct weir_operator *op, struct weir_batch *giv
     int64_t wall_ms = weir_wall_ms(sink->config.clock);
     uint64_t clamped_count = 0;
     uint64_t written_count = 0;
-    for (uint32_t i = 0; i < batch->selected_count; i++) {
+    int32_t partitions[WEIR_BATCH_ROWS_MAX];
+    uint16_t order[WEIR_BATCH_ROWS_MAX];
+    order_by_partition(sink, batch, partitions, order);
+    for (uint32_t at = 0; at < batch->selected_count; at++) {
+        uint32_t i = order[at];
         uint32_t row = weir_batch_row(batch, i);
         enum weir_change change =
             batch->change != NULL ? (enum weir_change)batch->change[row] : WEIR_CHANGE_INSERT;
@@ -186,7 +214,7 @@ static enum weir_status process(struct weir_operator *op, struct weir_batch *giv
         if (change == WEIR_CHANGE_DELETE || change == WEIR_CHANGE_UPDATE_BEFORE) {
             message.value = (struct weir_view){0}; // a tombstone
         }
-        message.partition = choose_partition(sink, batch, row, message.key);
+        message.partition = partitions[i];
         char why[512];
         const char *wrong;
         if (sink->config.has_headers) {
