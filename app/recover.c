@@ -12,6 +12,7 @@
 
 #include "app/doubt.h"
 #include "app/start_manifest.h"
+#include "app/state_change.h"
 #include "app/state_files.h"
 #include "kafka/pointer.h"
 #include "runtime/base/failpoint.h"
@@ -150,21 +151,6 @@ static enum weir_status ask_offsets(struct recovery *recovery, enum weir_offset_
     return WEIR_OK;
 }
 
-static const struct weir_pointer *greatest_pointer(const struct weir_committed *committed,
-                                                   uint32_t count, struct weir_arena *arena)
-{
-    struct weir_pointer *greatest = NULL;
-    for (uint32_t i = 0; i < count; i++) {
-        struct weir_pointer pointer;
-        if (weir_pointer_parse(&committed[i], &pointer) == WEIR_POINTER_PRESENT &&
-            (greatest == NULL || pointer.number > greatest->number)) {
-            greatest = weir_arena_alloc(arena, sizeof *greatest);
-            *greatest = pointer;
-        }
-    }
-    return greatest;
-}
-
 static enum weir_status check_owner(struct recovery *recovery, const struct weir_pointer *pointer,
                                     struct weir_error *error)
 {
@@ -186,7 +172,9 @@ static enum weir_status look(struct recovery *recovery, const struct weir_pointe
     if (ask_committed(recovery, WEIR_READ_UNCOMMITTED, &committed, error) != WEIR_OK) {
         return WEIR_ERROR;
     }
-    *pointer = greatest_pointer(committed, recovery->out->partition_count, recovery->arena);
+    struct weir_pointer *greatest = weir_arena_alloc(recovery->arena, sizeof *greatest);
+    uint32_t count = recovery->out->partition_count;
+    *pointer = weir_pointer_greatest_committed(committed, count, greatest) ? greatest : NULL;
     struct weir_attempt holder = weir_store_owner(recovery->context->store);
     weir_owner_meet(&recovery->context->owner, *pointer, &holder);
     return check_owner(recovery, *pointer, error);
@@ -251,7 +239,10 @@ static enum weir_status check_is_ours(struct recovery *recovery, const struct we
     }
     if (is_read) {
         return weir_recovery_check_identity(&recovery->found, &manifest, &recovery->decision,
-                                            error);
+                                            error) == WEIR_OK
+                   ? weir_state_keep(recovery->context, recovery->out, &manifest, false,
+                                     recovery->arena, error)
+                   : WEIR_ERROR;
     }
     if (!is_missing) {
         return WEIR_OK;
@@ -421,9 +412,13 @@ static enum weir_status decide(struct recovery *recovery, struct weir_error *err
                               "job %s has never committed anything: there is no position to reset",
                               recovery->context->config->job_id);
     }
+    const struct weir_manifest *manifest = recovery->decision.manifest;
+    if (weir_state_keep(recovery->context, out, manifest, true, recovery->arena, error) !=
+        WEIR_OK) {
+        return WEIR_ERROR;
+    }
     out->number = recovery->decision.number;
-    out->from_number =
-        recovery->decision.manifest != NULL ? recovery->decision.manifest->number : -1;
+    out->from_number = manifest != NULL ? manifest->number : -1;
     struct weir_position position = reset != NULL ? reset->to : (struct weir_position){0};
     return weir_starts_resolve(&(struct weir_starts_question){.kafka = recovery->context->kafka,
                                                               .config = recovery->context->config,
@@ -463,8 +458,6 @@ static enum weir_status claim(struct recovery *recovery, struct weir_error *erro
         manifest = &recovery->start_manifest;
     }
     out->barrier_ms = manifest->created_ms;
-    out->state_count = manifest->state_count;
-    out->states = manifest->states;
     for (uint32_t i = 0; i < out->partition_count; i++) {
         struct weir_commit_partition *partition = &out->partitions[i];
         partition->offset =
@@ -482,6 +475,8 @@ static enum weir_status claim(struct recovery *recovery, struct weir_error *erro
         .restore = restore_obeyed(recovery),
         .parallelism = config->parallelism,
         .retained = config->checkpoints_retained,
+        .operator_count = out->operator_count,
+        .operators = out->operators,
         .is_at_least_once = config->is_at_least_once,
         .files = &weir_rocksdb_files,
         .checkpoint_timeout_ms = config->checkpoint_timeout_ms,
@@ -579,9 +574,9 @@ enum weir_status weir_recover(struct weir_job_context *context, struct weir_aren
     recovered->attempt = weir_owner_begin(&context->owner);
     weir_failpoint("recover.before_fence");
     if (weir_handles_open(context->kafka, context->config->job_id,
-                          (int32_t)context->config->instance_id,
-                          context->config->is_at_least_once, context->clock,
-                          recovery.retry.deadline_ms, &recovered->handles, error) != WEIR_OK) {
+                          (int32_t)context->config->instance_id, context->config->is_at_least_once,
+                          context->clock, recovery.retry.deadline_ms, &recovered->handles,
+                          error) != WEIR_OK) {
         return WEIR_ERROR;
     }
     weir_failpoint("recover.fenced");

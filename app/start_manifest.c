@@ -55,10 +55,10 @@ enum weir_status weir_start_manifest_write(const struct weir_job_context *contex
     if (weir_store_set_owner(context->store, &recovered->attempt, error) != WEIR_OK) {
         return WEIR_ERROR;
     }
-    if (wish->state != NULL) {
-        manifest->state_count = wish->state->state_count;
-        manifest->states = wish->state->states;
-    }
+    manifest->state_count = recovered->state_count;
+    manifest->states = recovered->states;
+    manifest->operator_count = recovered->operator_count;
+    manifest->operators = recovered->operators;
     if (wish->import_path != NULL) {
         if (weir_savepoint_import(wish->import_path, wish->state, weir_store_path(context->store),
                                   error) != WEIR_OK) {

@@ -9,13 +9,13 @@
 struct weir_start_manifest_wish {
     const char *kind;                  // "start", "reset"
     const char *restore;               // what was obeyed of WEIR_RESTORE
-    const struct weir_manifest *state; // whose state the run begins with; NULL: none
+    const struct weir_manifest *state; // whose state is brought in; NULL: none
     const char *import_path;           // the savepoint that holds its files; NULL: the store does
 };
 
-// Takes the store over and makes the manifest durable: number, attempt and positions are those of
-// `recovered`. State of a savepoint is brought into the store first. Arrays of the manifest go to
-// the arena. Blocks on the disk.
+// Takes the store over and makes the manifest durable: number, attempt, positions and state are
+// those of `recovered`. State of a savepoint is brought into the store first. Arrays of the
+// manifest go to the arena. Blocks on the disk.
 enum weir_status weir_start_manifest_write(const struct weir_job_context *context,
                                            const struct weir_recovered *recovered,
                                            const struct weir_start_manifest_wish *wish,

@@ -179,6 +179,8 @@ static void fill_manifest(const struct weir_committer *committer,
         .positions = positions,
         .state_count = state_count,
         .states = states,
+        .operator_count = config->operator_count,
+        .operators = config->operators,
     };
 }
 

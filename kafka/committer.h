@@ -31,13 +31,15 @@ struct weir_committer_config {
     const char *restore; // WEIR_RESTORE, recorded in every manifest
     uint32_t parallelism;
     uint32_t retained;
+    uint32_t operator_count; // with keyed state: recorded in every manifest
+    const struct weir_manifest_operator *operators;
     bool is_at_least_once; // rows are in no transaction: only offsets and pointer are
     const struct weir_state_files *files; // NULL: the job keeps no keyed state
     struct weir_janitor *janitor;         // made by the claim; taken over by the committer
     int64_t checkpoint_timeout_ms;
-    int64_t commit_timeout_ms;     // send_offsets and commit
-    int64_t full_commit_ms;        // all positions at least so often: offsets expire
-    uint32_t partition_count;      // each topic's partition once
+    int64_t commit_timeout_ms; // send_offsets and commit
+    int64_t full_commit_ms;    // all positions at least so often: offsets expire
+    uint32_t partition_count;  // each topic's partition once
     const struct weir_commit_partition *partitions; // copied
 };
 

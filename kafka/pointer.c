@@ -29,3 +29,18 @@ enum weir_pointer_state weir_pointer_parse(const struct weir_committed *committe
     }
     return WEIR_POINTER_PRESENT;
 }
+
+bool weir_pointer_greatest_committed(const struct weir_committed *committed, uint32_t count,
+                                     struct weir_pointer *greatest)
+{
+    bool is_found = false;
+    for (uint32_t i = 0; i < count; i++) {
+        struct weir_pointer pointer;
+        if (weir_pointer_parse(&committed[i], &pointer) == WEIR_POINTER_PRESENT &&
+            (!is_found || pointer.number > greatest->number)) {
+            *greatest = pointer;
+            is_found = true;
+        }
+    }
+    return is_found;
+}

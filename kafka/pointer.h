@@ -16,4 +16,8 @@ void weir_pointer_format(const struct weir_pointer *pointer, char text[WEIR_POIN
 enum weir_pointer_state weir_pointer_parse(const struct weir_committed *committed,
                                            struct weir_pointer *pointer);
 
+// The greatest pointer among them; false: there is none.
+bool weir_pointer_greatest_committed(const struct weir_committed *committed, uint32_t count,
+                                     struct weir_pointer *greatest);
+
 #endif

@@ -65,6 +65,19 @@ static void encode_states(const struct weir_manifest *manifest, yyjson_mut_doc *
     }
 }
 
+static void encode_operators(const struct weir_manifest *manifest, yyjson_mut_doc *doc,
+                             yyjson_mut_val *root)
+{
+    yyjson_mut_val *list = yyjson_mut_obj_add_arr(doc, root, "operators");
+    for (uint32_t i = 0; i < manifest->operator_count; i++) {
+        yyjson_mut_val *item = yyjson_mut_arr_add_obj(doc, list);
+        yyjson_mut_obj_add_str(doc, item, "stage", manifest->operators[i].stage);
+        yyjson_mut_obj_add_str(doc, item, "id", manifest->operators[i].id);
+        yyjson_mut_obj_add_str(doc, item, "name", manifest->operators[i].name);
+        yyjson_mut_obj_add_str(doc, item, "layout", manifest->operators[i].layout);
+    }
+}
+
 void weir_manifest_encode(const struct weir_manifest *manifest, struct weir_buffer *out)
 {
     yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
@@ -83,6 +96,7 @@ void weir_manifest_encode(const struct weir_manifest *manifest, struct weir_buff
     yyjson_mut_obj_add_uint(doc, root, "parallelism", manifest->parallelism);
     encode_positions(manifest, doc, root);
     encode_states(manifest, doc, root);
+    encode_operators(manifest, doc, root);
     size_t body_size = 0;
     char *body = yyjson_mut_write(doc, YYJSON_WRITE_PRETTY, &body_size);
     WEIR_ASSERT(body != NULL);
@@ -193,6 +207,24 @@ static void decode_states(yyjson_val *root, struct weir_arena *arena,
     manifest->states = states;
 }
 
+// Early manifests have none.
+static void decode_operators(yyjson_val *root, struct weir_arena *arena,
+                             struct weir_manifest *manifest, bool *is_good)
+{
+    yyjson_val *list = yyjson_obj_get(root, "operators");
+    manifest->operator_count = (uint32_t)yyjson_arr_size(list);
+    struct weir_manifest_operator *operators =
+        weir_arena_alloc_zero(arena, manifest->operator_count * sizeof *operators);
+    for (uint32_t i = 0; i < manifest->operator_count; i++) {
+        yyjson_val *item = yyjson_arr_get(list, i);
+        operators[i].stage = get_text(item, "stage", arena, is_good);
+        operators[i].id = get_text(item, "id", arena, is_good);
+        operators[i].name = get_text(item, "name", arena, is_good);
+        operators[i].layout = get_text(item, "layout", arena, is_good);
+    }
+    manifest->operators = operators;
+}
+
 static bool decode_body(yyjson_val *root, struct weir_arena *arena, struct weir_manifest *manifest)
 {
     bool is_good = true;
@@ -214,6 +246,7 @@ static bool decode_body(yyjson_val *root, struct weir_arena *arena, struct weir_
     }
     decode_positions(root, arena, manifest, &is_good);
     decode_states(root, arena, manifest, &is_good);
+    decode_operators(root, arena, manifest, &is_good);
     return is_good;
 }
 

@@ -27,6 +27,15 @@ struct weir_manifest_position {
     const char *topic_id; // "" where the client cannot tell
 };
 
+// An operator with keyed state, so that a job that has changed since finds its state again, or is
+// told what it would lose.
+struct weir_manifest_operator {
+    const char *stage;  // that its state is a part of
+    const char *id;     // stable
+    const char *name;   // for people
+    const char *layout; // what it keeps, in order: another one cannot read it
+};
+
 struct weir_manifest {
     int64_t number;
     struct weir_attempt attempt; // who wrote it
@@ -42,6 +51,8 @@ struct weir_manifest {
     const struct weir_manifest_position *positions;
     uint32_t state_count; // one for each task of a keyed stage
     const struct weir_state_handle *states;
+    uint32_t operator_count; // 0 also where an early version did not record them
+    const struct weir_manifest_operator *operators;
 };
 
 // Appends the file's bytes.

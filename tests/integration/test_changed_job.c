@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// A job whose SQL has changed since its last checkpoint, on a real broker: what keeps its state
+// goes on counting, what would lose it is refused and leaves everything as it was, or drops it
+// where that is allowed on purpose.
+#include "tests/integration/sql_job_util.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define TABLES                                                                                     \
+    "CREATE TABLE input (n int) WITH (topic = '$-in');\n"                                          \
+    "CREATE TABLE counts (k int PRIMARY KEY, c bigint) WITH (topic = '$-out');\n"                  \
+    "CREATE TABLE sums (k int PRIMARY KEY, s bigint) WITH (topic = '$-sums');\n"
+#define COUNTS "INSERT INTO counts SELECT n % 2, count(*) FROM input GROUP BY n % 2"
+#define SUMS "INSERT INTO sums SELECT n % 2, sum(n) FROM input GROUP BY n % 2"
+
+static struct weir_test_cluster *cluster;
+
+static int start_cluster(void **state)
+{
+    (void)state;
+    cluster = weir_test_cluster_start(NULL);
+    return 0;
+}
+
+static int stop_cluster(void **state)
+{
+    (void)state;
+    weir_test_cluster_destroy(cluster);
+    return 0;
+}
+
+// The numbers 0 to 9 are counted and committed.
+static struct sql_job *create(const char *name, const char *sql)
+{
+    struct sql_job *job = sql_job_create(weir_test_cluster_bootstrap(cluster), name, sql);
+    sql_job_topic_create(job, "in", 1);
+    sql_job_topic_create(job, "out", 1);
+    sql_job_topic_create(job, "sums", 1);
+    sql_job_feed_numbers(job, "in", 0, 0, 10);
+    sql_job_run_bounded(job);
+    return job;
+}
+
+static void expect_last(const struct sql_job *job, const char *suffix, int k, const char *value)
+{
+    struct weir_test_log *log = sql_job_read(job, suffix);
+    const char *last = "nothing";
+    const char *begin = weir_test_format("{\"k\":%d,", k);
+    for (size_t i = 0; i < log->partitions[0].record_count; i++) {
+        const char *text = sql_job_text(&log->partitions[0].records[i]);
+        last = strncmp(text, begin, strlen(begin)) == 0 ? text : last;
+    }
+    assert_string_equal(last, value);
+    weir_test_log_destroy(log);
+}
+
+static void test_new_sink_and_condition_keep_the_state(void **state)
+{
+    (void)state;
+    struct sql_job *job = create("keeps", TABLES COUNTS ";");
+    expect_last(job, "out", 0, "{\"k\":0,\"c\":5}");
+    sql_job_set_sql(job, TABLES COUNTS ";\n" SUMS ";");
+    sql_job_feed_numbers(job, "in", 0, 10, 10);
+    sql_job_run_bounded(job);
+    expect_last(job, "out", 0, "{\"k\":0,\"c\":10}");
+    expect_last(job, "sums", 1, "{\"k\":1,\"s\":75}"); // from when it was there
+    sql_job_set_sql(job, TABLES COUNTS " HAVING count(*) > 1;\n" SUMS ";");
+    sql_job_feed_numbers(job, "in", 0, 20, 2);
+    sql_job_run_bounded(job);
+    expect_last(job, "out", 0, "{\"k\":0,\"c\":11}");
+    expect_last(job, "out", 1, "{\"k\":1,\"c\":11}");
+}
+
+static void test_lost_state_is_refused_or_dropped_on_purpose(void **state)
+{
+    (void)state;
+    struct sql_job *job = create("loses", TABLES COUNTS ";");
+    sql_job_feed_numbers(job, "in", 0, 10, 2);
+    sql_job_set_sql(job,
+                    TABLES "INSERT INTO counts SELECT n % 2, sum(n) FROM input GROUP BY n % 2;");
+    sql_job_expect_refused(job, NULL,
+                           SQL_JOB_TEXTS("would lose state of checkpoint", "and would keep",
+                                         "bytes of state", "WEIR_ALLOW=state_loss"));
+    sql_job_set_sql(job, TABLES "INSERT INTO counts SELECT n % 2, count(*) FROM input WHERE n > 3 "
+                                "GROUP BY n % 2;");
+    sql_job_expect_refused(job, NULL, SQL_JOB_TEXTS("is no longer there", "bytes of state"));
+    sql_job_run(job, SQL_JOB_EXTRA("WEIR_BOUNDED=true", "WEIR_ALLOW=state_loss"), 0,
+                SQL_JOB_TEXTS("WEIR_ALLOW=state_loss: state was dropped"));
+    expect_last(job, "out", 0, "{\"k\":0,\"c\":1}"); // 10 alone
+    sql_job_run_bounded(job);                        // nothing more to lose
+}
+
+int main(int argc, char **argv)
+{
+    cmocka_set_test_filter(argc > 1 ? argv[1] : NULL);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_new_sink_and_condition_keep_the_state),
+        cmocka_unit_test(test_lost_state_is_refused_or_dropped_on_purpose),
+    };
+    return cmocka_run_group_tests_name("integration/test_changed_job", tests, start_cluster,
+                                       stop_cluster);
+}
