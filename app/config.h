@@ -104,6 +104,11 @@ struct weir_config_input {
 enum weir_status weir_config_load(const struct weir_config_input *input, struct weir_arena *arena,
                                   struct weir_config *config, struct weir_fault_list *faults);
 
+// What of WEIR_MEMORY is divided among state, what is fetched ahead and what is being sent. The
+// rest is the program itself, its threads, batches on their way, and what the allocator cannot give
+// back.
+uint64_t weir_config_shared_bytes(const struct weir_config *config);
+
 // design, section 2 (time-outs): (interval + time-out) × (concurrent + 1) + 30 s, at least 90 s.
 int64_t weir_transaction_timeout_ms(int64_t checkpoint_interval_ms, int64_t checkpoint_timeout_ms,
                                     uint32_t checkpoint_concurrent_max);

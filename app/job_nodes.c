@@ -168,7 +168,8 @@ static struct weir_writer *create_writer(const struct weir_node_builder *builder
 {
     const struct weir_topic *topic = weir_topics_find(&builder->recovered->topics, topic_name);
     // An eighth of the budget may be held back on the way out, at least 256 KiB a writer.
-    size_t held_bytes = builder->context->config->memory_bytes / 8 / builder->writer_count;
+    size_t held_bytes =
+        weir_config_shared_bytes(builder->context->config) / 8 / builder->writer_count;
     return weir_writer_create(&(struct weir_writer_config){
         .handles = builder->recovered->handles,
         .topic = topic->name,
@@ -493,7 +494,7 @@ enum weir_status weir_node_create_state(const struct weir_node_builder *builder,
             .key_groups = place->key_groups,
             .attempt = builder->recovered->attempt.text,
             // Half of the budget is state, shared by all keyed tasks.
-            .budget_bytes = config->memory_bytes / 2 / builder->keyed_task_count,
+            .budget_bytes = weir_config_shared_bytes(config) / 2 / builder->keyed_task_count,
             .mailbox = place->mailbox,
             .clock = builder->context->clock,
             .number = builder->recovered->number,

@@ -22,6 +22,7 @@
 #include "runtime/base/log.h"
 
 #include <inttypes.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <sys/random.h>
 #include <time.h>
@@ -34,12 +35,13 @@ enum {
     CONTEST_BACKOFF_MAX_MS = 3200,
     CONSUMER_QUEUE_BYTES_MAX = 16 << 20, // of a handle
     PRODUCER_QUEUE_BYTES_MAX = 32 << 20,
+    LARGE_BLOCK_BYTES = 1 << 20,         // not less: buffers of fetches come and go all the time
     PRODUCER_QUEUE_MESSAGES_MAX = 20000, // more makes commits longer and nothing faster
 };
 
 struct run {
     struct weir_job_context context;
-    struct weir_arena *arena; // the process's
+    struct weir_arena *arena;      // the process's
     struct weir_http_server *http; // NULL: off
     struct weir_restart restart;
     bool has_run; // a life got as far as running
@@ -85,10 +87,10 @@ static enum weir_status create_client(const struct weir_config *config,
         .producer_properties = config->producer_properties,
         .transaction_timeout_ms = config->transaction_timeout_ms,
         .consumer_queue_bytes_max =
-            least(config->memory_bytes / 4 / consumer_count, CONSUMER_QUEUE_BYTES_MAX),
+            least(weir_config_shared_bytes(config) / 4 / consumer_count, CONSUMER_QUEUE_BYTES_MAX),
         .producer_queue_messages_max = PRODUCER_QUEUE_MESSAGES_MAX,
-        .producer_queue_bytes_max =
-            least(config->memory_bytes / 4 / WEIR_HANDLE_COUNT, PRODUCER_QUEUE_BYTES_MAX),
+        .producer_queue_bytes_max = least(weir_config_shared_bytes(config) / 4 / WEIR_HANDLE_COUNT,
+                                          PRODUCER_QUEUE_BYTES_MAX),
     };
     return weir_rdkafka_create(&client, kafka, error);
 }
@@ -263,11 +265,20 @@ static enum weir_status serve(struct run *run, struct weir_error *error)
     run->context.board = weir_board_create(config, run->context.plan, run->context.clock);
     return config->http_listen[0] == '\0'
                ? WEIR_OK
-               : weir_http_start(&(struct weir_http_config){.listen = config->http_listen,
-                                                            .token = config->http_token,
-                                                            .site = {run->context.board,
-                                                                     run->context.control}},
-                                 &run->http, error);
+               : weir_http_start(
+                     &(struct weir_http_config){.listen = config->http_listen,
+                                                .token = config->http_token,
+                                                .site = {run->context.board, run->context.control}},
+                     &run->http, error);
+}
+
+// glibc otherwise takes ever larger blocks from its heaps once such a block was freed, and what
+// lies above a hole there is never given back: a third of the resident size with a full cache of
+// state.
+static void settle_allocator(void)
+{
+    mallopt(M_MMAP_THRESHOLD, LARGE_BLOCK_BYTES);
+    mallopt(M_TRIM_THRESHOLD, LARGE_BLOCK_BYTES);
 }
 
 int weir_command_run(const struct weir_config *config)
@@ -275,6 +286,7 @@ int weir_command_run(const struct weir_config *config)
     struct run run = {0};
     struct weir_control control;
     struct weir_error error;
+    settle_allocator();
     weir_control_init(&control);
     run.context.control = &control;
     weir_signals_init();

@@ -79,6 +79,7 @@ static void test_given_values(void **state)
     assert_true(config->is_bounded);
     assert_int_equal(config->parallelism, 4);
     assert_true(config->memory_bytes == UINT64_C(128) << 20);
+    assert_true(weir_config_shared_bytes(config) == UINT64_C(80) << 20);
     assert_true(config->connect_timeout_ms == 86400000);
     assert_int_equal(config->on_bad_record, WEIR_ON_ERROR_DEAD_LETTER);
     assert_string_equal(config->dead_letter_topic, "bad.records");
