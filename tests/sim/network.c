@@ -32,6 +32,8 @@ static struct event *events;
 static uint32_t event_count;
 static uint32_t fault_one_in;
 static uint32_t late_one_in;
+static int held_api = -1;    // is waited for
+static struct message *held; // is kept
 
 void sim_network_set_faults(uint32_t one_in)
 {
@@ -59,6 +61,16 @@ static void post(const struct event *event)
     events = weir_realloc(events, (event_count + 1) * sizeof *events);
     events[event_count++] = *event;
     sim_signal(&event_count);
+}
+
+void sim_network_hold(enum sim_api api)
+{
+    held_api = (int)api;
+}
+
+void sim_network_release(void)
+{
+    post(&(struct event){.due_us = sim_now_us(), .message = held, .is_answer_lost = true});
 }
 
 static uint32_t find_next(void)
@@ -128,6 +140,11 @@ static bool is_for_coordinator(enum sim_api api)
 static void send(struct message *message, int64_t timeout_us)
 {
     struct event event = {.due_us = sim_now_us() + way_us(), .message = message};
+    if ((int)message->request.api == held_api) {
+        held_api = -1;
+        held = message;
+        return;
+    }
     if (late_one_in != 0 && is_for_coordinator(message->request.api) && sim_one_in(late_one_in)) {
         event.is_answer_lost = true;
         event.due_us = sim_one_in(3) ? event.due_us : late_us(timeout_us);

@@ -15,6 +15,10 @@ uint32_t sim_network_faults(void);
 // answer is lost; 0: none.
 void sim_network_set_late(uint32_t one_in);
 
+// The next request of that kind is kept until it is let go, and its sender given no answer.
+void sim_network_hold(enum sim_api api);
+void sim_network_release(void);
+
 // A copy of the request that the network owns is sent. True: *request has the answer. False: none
 // has come in time; nobody knows whether it was carried out, or will be.
 bool sim_network_ask(struct sim_request *request, int64_t timeout_us);
