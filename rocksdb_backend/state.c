@@ -208,6 +208,7 @@ static void update_some(struct weir_keyed_state *state, uint32_t count,
     struct weir_keyed_store *store = state->store;
     struct weir_cache *cache = &store->cache;
     uint64_t move_count = cache->move_count;
+    uint32_t new_count = 0;
     prefetch_some(state, count, keys);
     for (uint32_t i = 0; i < count; i++) {
         weir_cache_make_room(cache);
@@ -220,7 +221,9 @@ static void update_some(struct weir_keyed_state *state, uint32_t count,
             weir_cache_write(cache, &state->cached, group, slot, store->hashes[i], &keys[i],
                              size_bytes, &rooms[i].existed);
         rooms[i].value = weir_version_data(version);
+        new_count += rooms[i].existed ? 0 : 1;
     }
+    weir_keyed_count(state, new_count);
 }
 
 static void update_many(struct weir_state *base, uint32_t count, const struct weir_state_key *keys,
