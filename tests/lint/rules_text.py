@@ -23,8 +23,9 @@ def is_commented(path):
 
 
 def is_text(path):
-    # Corpora of the fuzzers hold what is wrong on purpose.
-    return not path.endswith(BINARY) and "/corpus/" not in path and path != "LICENSE"
+    # Corpora of the fuzzers hold what is wrong on purpose, stores what weir and RocksDB once wrote.
+    is_kept = "/corpus/" in path or "/fixtures/store-" in path
+    return not path.endswith(BINARY) and not is_kept and path != "LICENSE"
 
 
 def is_code(path):
