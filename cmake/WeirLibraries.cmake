@@ -17,6 +17,7 @@ weir_pkg(zlib zlib)
 weir_pkg(utf8proc libutf8proc)
 weir_pkg(gmp gmp)
 weir_pkg(microhttpd libmicrohttpd)
+weir_pkg(avro avro-c)
 weir_pkg(curl libcurl)
 
 # Debian's libpg-query ships no pkg-config file.

@@ -2,7 +2,7 @@
 // What the formats have in common: message values become the columns of a batch, rows become
 // message values or keys. A decoder or encoder is compiled once for a schema and used by the one
 // task that owns it; nothing is allocated per record but in the batch's arena. Formats: JSON
-// (json_decode.h, json_encode.h), raw (raw_format.h).
+// (json_decode.h, json_encode.h), Avro (avro_decode.h, avro_encode.h), raw (raw_format.h).
 #ifndef WEIR_KAFKA_FORMAT_H
 #define WEIR_KAFKA_FORMAT_H
 
@@ -49,6 +49,12 @@ struct weir_decoder_ops {
     // Views in the columns point into the values of the records or into the arena.
     void (*decode)(struct weir_decoder *decoder, const struct weir_record *records,
                    uint32_t record_count, struct weir_arena *arena, struct weir_decoded *decoded);
+    // Is what decoding this record needs (a schema) not there yet? Then its id is *id, and the
+    // record waits; it is being fetched, and the task is woken when it is there. NULL: no format
+    // that waits. Does not block.
+    bool (*missing)(struct weir_decoder *decoder, const struct weir_record *record, uint32_t *id);
+    // Is what had that id still missing?
+    bool (*is_missing)(struct weir_decoder *decoder, uint32_t id);
     void (*destroy)(struct weir_decoder *decoder);
 };
 

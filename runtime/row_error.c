@@ -19,6 +19,10 @@ const char *weir_row_error_reason_name(enum weir_row_error_reason reason)
         return "oversize";
     case WEIR_ROW_ERROR_LATE:
         return "late";
+    case WEIR_ROW_ERROR_FRAMING:
+        return "framing";
+    case WEIR_ROW_ERROR_SCHEMA:
+        return "schema";
     case WEIR_ROW_ERROR_REASON_COUNT:
         break;
     }

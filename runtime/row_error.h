@@ -17,6 +17,8 @@ enum weir_row_error_reason {
     WEIR_ROW_ERROR_EVENT_TIME, // no usable event time
     WEIR_ROW_ERROR_OVERSIZE,   // larger than the sink can take
     WEIR_ROW_ERROR_LATE,
+    WEIR_ROW_ERROR_FRAMING, // Avro without the frame of a schema registry
+    WEIR_ROW_ERROR_SCHEMA,  // a schema id that is not known, or whose schema cannot be used
     WEIR_ROW_ERROR_REASON_COUNT,
 };
 

@@ -24,10 +24,11 @@ ABOVE = {"app": {"runtime", "operators", "kafka", "rocksdb_backend", "sql"}}
 # results against others'. So may bench/, which measures librdkafka bare.
 FOREIGN = {
     "librdkafka/": ["kafka/rdkafka_*", "tools/flights.c"],
-    "yyjson": ["runtime/manifest.c", "runtime/types/json*", "kafka/json_*", "sql/parse*",
+    "yyjson": ["runtime/manifest.c", "runtime/types/json*", "kafka/json_*",
+               "kafka/avro_*", "kafka/registry_*", "sql/parse*",
                "app/http/*", "app/command_status.c"],
     "microhttpd": ["app/http/server.c"],
-    "curl/": ["app/http/client.c"],
+    "curl/": ["app/http/client.c", "kafka/registry_*"],
     "pg_query": ["sql/parse*"],
     "gmp": ["runtime/types/numeric*", "runtime/types/shortest.c"],
     "utf8proc": ["operators/kernel_text_form.c"],

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// Avro's binary form, read without trusting it: every function gets the end of what there is and
+// returns NULL where the bytes end too early or say what cannot be. Private to the Avro format.
+// Thread: any.
+#ifndef WEIR_KAFKA_AVRO_WIRE_H
+#define WEIR_KAFKA_AVRO_WIRE_H
+
+#include "runtime/base/view.h"
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+static inline uint64_t weir_avro_load_u64(const uint8_t *data)
+{
+    uint64_t word;
+    memcpy(&word, data, sizeof word);
+    return word; // little-endian, as every platform that weir is built for
+}
+
+// Byte by byte: near the end, or longer than eight bytes.
+const uint8_t *weir_avro_read_long_slow(const uint8_t *p, const uint8_t *end, int64_t *value);
+
+// A zigzag varint of at most ten bytes. Up to eight bytes are taken at once: the groups of seven
+// bits are pushed together in three steps, with no branch that depends on the length.
+static inline const uint8_t *weir_avro_read_long(const uint8_t *p, const uint8_t *end,
+                                                 int64_t *value)
+{
+    if (__builtin_expect(end - p < 8, 0)) {
+        return weir_avro_read_long_slow(p, end, value);
+    }
+    uint64_t word = weir_avro_load_u64(p);
+    uint64_t stops = ~word & UINT64_C(0x8080808080808080);
+    if (__builtin_expect(stops == 0, 0)) {
+        return weir_avro_read_long_slow(p, end, value);
+    }
+    word &= stops ^ (stops - 1); // up to and with the last byte
+    word = (word & UINT64_C(0x7f007f007f007f00)) >> 1 | (word & UINT64_C(0x007f007f007f007f));
+    word = (word & UINT64_C(0x3fff00003fff0000)) >> 2 | (word & UINT64_C(0x00003fff00003fff));
+    word = (word & UINT64_C(0x0fffffff00000000)) >> 4 | (word & UINT64_C(0x000000000fffffff));
+    *value = (int64_t)(word >> 1) ^ -(int64_t)(word & 1);
+    return p + (__builtin_ctzll(stops) >> 3) + 1;
+}
+
+// Lengths, branches and symbols: mostly one byte.
+static inline const uint8_t *weir_avro_read_short(const uint8_t *p, const uint8_t *end,
+                                                  int64_t *value)
+{
+    if (__builtin_expect(p < end && *p < 0x80, 1)) {
+        *value = (int64_t)(*p >> 1) ^ -(int64_t)(*p & 1);
+        return p + 1;
+    }
+    return weir_avro_read_long(p, end, value);
+}
+
+// A length and as many bytes. *out points into them, never NULL.
+static inline const uint8_t *weir_avro_read_bytes(const uint8_t *p, const uint8_t *end,
+                                                  struct weir_view *out)
+{
+    int64_t size_bytes;
+    p = weir_avro_read_short(p, end, &size_bytes);
+    if (__builtin_expect(p == NULL || size_bytes < 0 || size_bytes > end - p, 0)) {
+        return NULL;
+    }
+    *out = (struct weir_view){.data = (const char *)p, .size_bytes = (size_t)size_bytes};
+    return p + size_bytes;
+}
+
+// The head of a block of items: *count 0 ends the array or map; *size_bytes of the whole block, -1:
+// not told.
+const uint8_t *weir_avro_read_block(const uint8_t *p, const uint8_t *end, int64_t *count,
+                                    int64_t *size_bytes);
+
+// Whether text is ASCII without NUL, which needs no further look.
+static inline bool weir_avro_is_plain(struct weir_view text)
+{
+    const uint8_t *p = (const uint8_t *)text.data;
+    size_t size = text.size_bytes;
+    if (size < 8) {
+        // A zero byte borrows from its own top bit, ordinary ones never reach it.
+        uint32_t odd = 0;
+        for (size_t i = 0; i < size; i++) {
+            odd |= (uint32_t)p[i] | ((uint32_t)p[i] - 1);
+        }
+        return (odd & 0x80) == 0;
+    }
+#ifdef __SSE2__
+    if (size >= 16) {
+        // Signed: what is not above zero is NUL or not ASCII. The last step may overlap.
+        __m128i odd = _mm_setzero_si128();
+        const __m128i one = _mm_set1_epi8(1);
+        for (size_t i = 0; i + 16 < size; i += 16) {
+            __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)(p + i));
+            odd = _mm_or_si128(odd, _mm_cmplt_epi8(bytes, one));
+        }
+        __m128i last = _mm_loadu_si128((const __m128i *)(const void *)(p + size - 16));
+        odd = _mm_or_si128(odd, _mm_cmplt_epi8(last, one));
+        return _mm_movemask_epi8(odd) == 0;
+    }
+#endif
+    const uint64_t ones = UINT64_C(0x0101010101010101);
+    uint64_t odd = 0;
+    for (size_t i = 0; i + 8 < size; i += 8) {
+        uint64_t word = weir_avro_load_u64(p + i);
+        odd |= word | (word - ones);
+    }
+    uint64_t word = weir_avro_load_u64(p + size - 8);
+    odd |= word | (word - ones);
+    return (odd & (ones << 7)) == 0;
+}
+
+#endif
