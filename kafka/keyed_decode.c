@@ -237,6 +237,26 @@ static void decode(struct weir_decoder *base, const struct weir_record *records,
     list_bad(&run, out);
 }
 
+static bool missing(struct weir_decoder *base, const struct weir_record *record, uint32_t *id)
+{
+    struct keyed_decoder *decoder = (struct keyed_decoder *)base;
+    struct weir_decoder *keys = decoder->config.key_decoder;
+    struct weir_decoder *values = decoder->config.value_decoder;
+    struct weir_record key = *record;
+    key.value = record->key;
+    return (keys->ops->missing != NULL && keys->ops->missing(keys, &key, id)) ||
+           (values->ops->missing != NULL && values->ops->missing(values, record, id));
+}
+
+static bool is_missing(struct weir_decoder *base, uint32_t id)
+{
+    struct keyed_decoder *decoder = (struct keyed_decoder *)base;
+    struct weir_decoder *keys = decoder->config.key_decoder;
+    struct weir_decoder *values = decoder->config.value_decoder;
+    return (keys->ops->missing != NULL && keys->ops->is_missing(keys, id)) ||
+           (values->ops->missing != NULL && values->ops->is_missing(values, id));
+}
+
 static void destroy(struct weir_decoder *base)
 {
     struct keyed_decoder *decoder = (struct keyed_decoder *)base;
@@ -249,11 +269,15 @@ static void destroy(struct weir_decoder *base)
 }
 
 static const struct weir_decoder_ops keyed_ops = {.decode = decode, .destroy = destroy};
+static const struct weir_decoder_ops waiting_ops = {
+    .decode = decode, .missing = missing, .is_missing = is_missing, .destroy = destroy};
 
 struct weir_decoder *weir_keyed_decoder_create(const struct weir_keyed_decoder_config *config)
 {
     struct keyed_decoder *decoder = weir_alloc_zero(sizeof *decoder);
-    decoder->base.ops = &keyed_ops;
+    bool is_waiting = config->key_decoder->ops->missing != NULL ||
+                      config->value_decoder->ops->missing != NULL;
+    decoder->base.ops = is_waiting ? &waiting_ops : &keyed_ops;
     decoder->config = *config;
     decoder->keys = weir_alloc(WEIR_BATCH_ROWS_MAX * sizeof *decoder->keys);
     return &decoder->base;

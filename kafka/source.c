@@ -8,6 +8,10 @@
 // 2. A position is where the next record is read, transaction markers included: at a partition's
 //    end it is that of the end, not of the last record plus one.
 // 3. A bounded partition ends at its end offset; what lies behind is neither pushed nor passed.
+// 4. A record whose schema is not there yet is not passed, nor is any record behind it in its
+//    partition. The whole fetch waits for a moment, which is enough for a registry that is well;
+//    then the partition is held: given back, while the others go on, and assigned anew from its
+//    position when the schema has come. Nothing of it is kept meanwhile.
 #include "kafka/source.h"
 
 #include "runtime/base/log.h"
@@ -16,8 +20,15 @@
 #include <inttypes.h>
 #include <zlib.h>
 
+enum {
+    SCHEMA_GRACE_MS = 250, // for a schema to come, before its partition is held
+    NOT_ASSIGNED = -1,
+};
+
 struct partition {
     struct weir_source_partition at;
+    int32_t assigned_idx; // as the consumer counts; NOT_ASSIGNED: held
+    uint32_t missing_id;  // held: the schema that is waited for
     bool is_done; // bounded and at its end
     _Atomic int64_t position; // at.offset, for other threads
     _Atomic int64_t end;      // last known end, -1: unknown
@@ -33,7 +44,11 @@ struct source {
     struct weir_source base; // first: the interface
     struct weir_source_config config;
     struct partition *partitions;
+    uint32_t *assigned;  // from the consumer's index to ours
     uint32_t open_count; // partitions that are not done
+    uint32_t held_count;
+    uint32_t waiting_count;   // entries of fetched that wait for a schema
+    int64_t waiting_until_ms; // monotonic; 0: nothing waits
     bool has_moved;      // a position did, in this poll
     struct weir_arena *arena;
     struct weir_fetched *fetched;  // WEIR_BATCH_ROWS_MAX, as the two below
@@ -99,7 +114,7 @@ static enum weir_status sort_fetched(struct source *source, uint32_t fetched_cou
         struct partition *partition = &source->partitions[fetched->partition_idx];
         switch (fetched->kind) {
         case WEIR_FETCH_RECORD:
-            if (partition->is_done) {
+            if (partition->is_done || fetched->record.offset < partition->at.offset) {
                 break;
             }
             if (partition->at.end_offset >= 0 &&
@@ -233,6 +248,128 @@ static enum weir_status take_records(struct source *source, uint32_t fetched_cou
                                                   : policy->seen(policy, record_count, error);
 }
 
+// --- schemas that are not there yet -----------------------------------------------------------
+
+// Every partition that is not held, from its position.
+static enum weir_status assign(struct source *source, struct weir_error *error)
+{
+    const struct weir_source_config *config = &source->config;
+    struct weir_partition_start *starts = weir_alloc(config->partition_count * sizeof *starts);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < config->partition_count; i++) {
+        struct partition *partition = &source->partitions[i];
+        if (partition->assigned_idx == NOT_ASSIGNED) {
+            continue;
+        }
+        partition->assigned_idx = (int32_t)count;
+        source->assigned[count] = i;
+        starts[count++] = (struct weir_partition_start){.topic = config->topic,
+                                                        .partition = partition->at.partition,
+                                                        .offset = partition->at.offset};
+    }
+    enum weir_status status =
+        config->consumer->ops->assign(config->consumer, count, starts, error);
+    free(starts);
+    return status;
+}
+
+static bool needs_schema(const struct source *source, const struct weir_fetched *fetched,
+                         uint32_t *id)
+{
+    struct weir_decoder *decoder = source->config.decoder;
+    int64_t end_offset = source->partitions[fetched->partition_idx].at.end_offset;
+    return fetched->kind == WEIR_FETCH_RECORD &&
+           (end_offset < 0 || fetched->record.offset < end_offset) &&
+           decoder->ops->missing(decoder, &fetched->record, id);
+}
+
+// Leaves out what was fetched of a partition from the first record on whose schema is missing.
+static uint32_t hold_partitions(struct source *source, uint32_t fetched_count)
+{
+    uint32_t kept_count = 0;
+    for (uint32_t i = 0; i < fetched_count; i++) {
+        const struct weir_fetched *fetched = &source->fetched[i];
+        struct partition *partition = &source->partitions[fetched->partition_idx];
+        uint32_t id;
+        if (partition->assigned_idx != NOT_ASSIGNED && needs_schema(source, fetched, &id)) {
+            partition->assigned_idx = NOT_ASSIGNED;
+            partition->missing_id = id;
+            source->held_count++;
+            weir_log(WEIR_LOG_WARN,
+                     "topic %s partition %" PRId32 " waits at offset %" PRId64
+                     " for schema %" PRIu32 " of the registry",
+                     source->config.topic, partition->at.partition, fetched->record.offset, id);
+        }
+        if (partition->assigned_idx != NOT_ASSIGNED) {
+            source->fetched[kept_count++] = *fetched;
+        }
+    }
+    return kept_count;
+}
+
+// Partitions whose schemas have come are read again.
+static enum weir_status release_partitions(struct source *source, struct weir_error *error)
+{
+    struct weir_decoder *decoder = source->config.decoder;
+    uint32_t held_count = source->held_count;
+    for (uint32_t i = 0; i < source->config.partition_count; i++) {
+        struct partition *partition = &source->partitions[i];
+        if (partition->assigned_idx == NOT_ASSIGNED &&
+            !decoder->ops->is_missing(decoder, partition->missing_id)) {
+            partition->assigned_idx = 0;
+            source->held_count--;
+        }
+    }
+    return source->held_count == held_count ? WEIR_OK : assign(source, error);
+}
+
+// True: all of what was fetched, but for the partitions that are held from now on, can be decoded.
+static bool is_decodable(struct source *source, uint32_t *fetched_count)
+{
+    uint32_t id;
+    uint32_t i = 0;
+    while (i < *fetched_count && !needs_schema(source, &source->fetched[i], &id)) {
+        i++;
+    }
+    int64_t until_ms = source->waiting_until_ms;
+    source->waiting_count = 0;
+    source->waiting_until_ms = 0;
+    source->base.op.wake_at_ms = 0;
+    if (i == *fetched_count) {
+        return true;
+    }
+    int64_t now_ms = weir_now_ms(&weir_system_clock);
+    if (until_ms == 0 || now_ms < until_ms) {
+        source->waiting_count = *fetched_count;
+        source->waiting_until_ms = until_ms == 0 ? now_ms + SCHEMA_GRACE_MS : until_ms;
+        source->base.op.wake_at_ms = source->waiting_until_ms;
+        return false;
+    }
+    *fetched_count = hold_partitions(source, *fetched_count);
+    return true;
+}
+
+static enum weir_status fetch(struct source *source, uint32_t *fetched_count,
+                              struct weir_error *error)
+{
+    struct weir_consumer *consumer = source->config.consumer;
+    *fetched_count = source->waiting_count;
+    if (*fetched_count != 0) {
+        return WEIR_OK;
+    }
+    if (source->held_count != 0 && release_partitions(source, error) != WEIR_OK) {
+        return WEIR_ERROR;
+    }
+    if (consumer->ops->fetch(consumer, WEIR_BATCH_ROWS_MAX, 0, source->fetched, fetched_count,
+                             error) != WEIR_OK) {
+        return WEIR_ERROR;
+    }
+    for (uint32_t i = 0; i < *fetched_count; i++) {
+        source->fetched[i].partition_idx = source->assigned[source->fetched[i].partition_idx];
+    }
+    return WEIR_OK;
+}
+
 static enum weir_step poll_once(struct weir_source *base, struct weir_error *error)
 {
     struct source *source = (struct source *)base;
@@ -241,15 +378,25 @@ static enum weir_step poll_once(struct weir_source *base, struct weir_error *err
     }
     struct weir_consumer *consumer = source->config.consumer;
     uint32_t fetched_count = 0;
-    if (consumer->ops->fetch(consumer, WEIR_BATCH_ROWS_MAX, 0, source->fetched, &fetched_count,
-                             error) != WEIR_OK) {
+    bool was_waiting = source->waiting_count != 0;
+    uint32_t held_count = source->held_count;
+    if (fetch(source, &fetched_count, error) != WEIR_OK) {
         return WEIR_STEP_FAILED;
     }
+    if (source->config.decoder->ops->missing != NULL && fetched_count > 0 &&
+        !is_decodable(source, &fetched_count)) {
+        // The task looks at wake_at_ms before it polls: once more, then it can sleep.
+        return was_waiting ? WEIR_STEP_IDLE : WEIR_STEP_MORE;
+    }
     enum weir_status status = WEIR_OK;
-    if (fetched_count > 0) {
+    bool was_fetched = fetched_count > 0 || source->held_count > held_count;
+    if (was_fetched) {
         status = take_records(source, fetched_count, error);
         consumer->ops->release(consumer);
         weir_arena_reset(source->arena);
+    }
+    if (status == WEIR_OK && source->held_count > held_count) {
+        status = assign(source, error);
     }
     if (source->has_moved) {
         source->has_moved = false;
@@ -258,7 +405,7 @@ static enum weir_step poll_once(struct weir_source *base, struct weir_error *err
     if (status != WEIR_OK) {
         return WEIR_STEP_FAILED;
     }
-    return fetched_count > 0 || source->open_count == 0 ? WEIR_STEP_MORE : WEIR_STEP_IDLE;
+    return was_fetched || source->open_count == 0 ? WEIR_STEP_MORE : WEIR_STEP_IDLE;
 }
 
 static void snapshot(struct weir_source *base, struct weir_snapshot *snapshot_out)
@@ -286,10 +433,13 @@ static bool is_at_end(const struct weir_source *base, int32_t number)
     for (uint32_t i = 0; i < source->config.partition_count; i++) {
         const struct partition *partition = &source->partitions[i];
         if (partition->at.partition == number) {
+            // One that is held is not at its end: a record waits.
             return partition->is_done ||
-                   (atomic_load_explicit(&partition->end, memory_order_relaxed) ==
+                   (partition->assigned_idx != NOT_ASSIGNED &&
+                    atomic_load_explicit(&partition->end, memory_order_relaxed) ==
                         partition->at.offset &&
-                    consumer->ops->high_watermark(consumer, i) == partition->at.offset);
+                    consumer->ops->high_watermark(consumer, (uint32_t)partition->assigned_idx) ==
+                        partition->at.offset);
         }
     }
     return false;
@@ -307,6 +457,7 @@ static void destroy(struct weir_operator *op)
     }
     weir_metric_close(source->null_value_count);
     free(source->partitions);
+    free(source->assigned);
     free(source->fetched);
     free(source->records);
     free(source->partition_idxs);
@@ -316,23 +467,6 @@ static void destroy(struct weir_operator *op)
 static const struct weir_operator_ops operator_ops = {.kind = "kafka source", .destroy = destroy};
 static const struct weir_source_ops source_ops = {
     .poll = poll_once, .is_at_end = is_at_end, .snapshot = snapshot};
-
-static enum weir_status assign(struct source *source, struct weir_error *error)
-{
-    const struct weir_source_config *config = &source->config;
-    struct weir_partition_start *starts = weir_alloc(config->partition_count * sizeof *starts);
-    for (uint32_t i = 0; i < config->partition_count; i++) {
-        starts[i] = (struct weir_partition_start){.topic = config->topic,
-                                                  .partition = config->partitions[i].partition,
-                                                  .offset = config->partitions[i].offset};
-    }
-    config->consumer->ops->wake_on_data(config->consumer,
-                                        weir_mailbox_descriptor(config->mailbox));
-    enum weir_status status =
-        config->consumer->ops->assign(config->consumer, config->partition_count, starts, error);
-    free(starts);
-    return status;
-}
 
 enum weir_status weir_source_create(const struct weir_source_config *config,
                                     struct weir_source **out, struct weir_error *error)
@@ -351,6 +485,7 @@ enum weir_status weir_source_create(const struct weir_source_config *config,
     source->partitions = weir_alloc_zero(config->partition_count * sizeof *source->partitions);
     source->null_value_count =
         weir_metric_open(WEIR_METRIC_ROWS_DROPPED, WEIR_METRIC_LABELS(config->name, "null_value"));
+    source->assigned = weir_alloc(config->partition_count * sizeof *source->assigned);
     source->open_count = config->partition_count;
     for (uint32_t i = 0; i < config->partition_count; i++) {
         source->partitions[i].at = config->partitions[i];
@@ -367,6 +502,8 @@ enum weir_status weir_source_create(const struct weir_source_config *config,
             atomic_fetch_add_explicit(&source->base.activity, 1, memory_order_release);
         }
     }
+    config->consumer->ops->wake_on_data(config->consumer,
+                                        weir_mailbox_descriptor(config->mailbox));
     if (assign(source, error) != WEIR_OK) {
         destroy(&source->base.op);
         return weir_error_context(error, "source %s", config->table);
