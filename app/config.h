@@ -66,6 +66,7 @@ struct weir_config {
     const char *schema_registry; // NULL: none, like the two that follow
     const char *schema_registry_username;
     const char *schema_registry_password;
+    const char *schema_registry_ca; // NULL: the system's
     enum weir_log_level log_level;
     enum weir_log_format log_format;
     const char *failpoints; // NULL: none

@@ -281,16 +281,15 @@ const struct weir_variable weir_variables[] = {
         .kind = WEIR_VARIABLE_TEXT,
         .offset = FIELD(schema_registry),
         .form = "a URL",
-        .meaning = "The schema registry of tables in Avro. **Avro does not exist yet.**",
-        .notice = "has no effect: there is no Avro yet",
+        .meaning = "The schema registry (Confluent's API) of tables in Avro; it may have a path. A "
+                   "table's `schema_registry` wins.",
     },
     {
         .name = "WEIR_SCHEMA_REGISTRY_USERNAME",
         .kind = WEIR_VARIABLE_TEXT,
         .offset = FIELD(schema_registry_username),
         .form = "text",
-        .meaning = "User of the schema registry. **Avro does not exist yet.**",
-        .notice = "has no effect: there is no Avro yet",
+        .meaning = "User of the schema registry (basic authentication).",
     },
     {
         .name = "WEIR_SCHEMA_REGISTRY_PASSWORD",
@@ -298,8 +297,15 @@ const struct weir_variable weir_variables[] = {
         .offset = FIELD(schema_registry_password),
         .is_secret = true,
         .form = "text",
-        .meaning = "Password of the schema registry. **Avro does not exist yet.**",
-        .notice = "has no effect: there is no Avro yet",
+        .meaning = "Password of the schema registry.",
+    },
+    {
+        .name = "WEIR_SCHEMA_REGISTRY_CA",
+        .kind = WEIR_VARIABLE_TEXT,
+        .offset = FIELD(schema_registry_ca),
+        .form = "a path",
+        .meaning = "File of certificates (PEM) that vouch for an `https` registry; without it the "
+                   "system's do.",
     },
     {
         .name = "WEIR_LOG_LEVEL",

@@ -2,6 +2,7 @@
 // See job_check.h.
 #include "app/job_check.h"
 
+#include "app/registries.h"
 #include "app/secret.h"
 
 #include <string.h>
@@ -79,6 +80,7 @@ const struct weir_plan *weir_job_check(const struct weir_config *config, struct 
     const struct weir_plan *plan = weir_job_plan(config, arena, faults);
     if (plan != NULL) {
         weir_plan_check(plan, config, faults);
+        weir_registries_check(plan, config, faults);
     }
     return plan;
 }

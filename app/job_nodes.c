@@ -2,6 +2,7 @@
 // See job_nodes.h. Thread: the main thread.
 #include "app/job_nodes.h"
 
+#include "kafka/avro_decode.h"
 #include "kafka/csv_format.h"
 #include "kafka/json_debezium.h"
 #include "kafka/json_decode.h"
@@ -51,9 +52,31 @@ static struct weir_decoder *create_csv_decoder(const struct weir_node_builder *b
     return weir_csv_decoder_create(schema, positions, field_count);
 }
 
+static struct weir_decoder *create_avro_decoder(const struct weir_node_builder *builder,
+                                                const struct weir_table *table, bool is_key,
+                                                const struct weir_schema *schema,
+                                                struct weir_mailbox *mailbox)
+{
+    const struct weir_table_schemas *schemas =
+        weir_registries_of(builder->context->registries, table);
+    uint32_t physical_count = 0;
+    for (uint32_t i = 0; i < table->column_count; i++) {
+        physical_count += table->columns[i].is_generated ? 0 : 1;
+    }
+    return weir_avro_decoder_create(
+        schema, &(struct weir_avro_decode_options){
+                    .schemas = weir_registry_schemas(schemas->registry),
+                    .wake_descriptor = weir_mailbox_descriptor(mailbox),
+                    .reader = is_key ? schemas->key_reader : schemas->value_reader,
+                    .is_single_column =
+                        is_key ? table->key_column_count == 1 : physical_count == 1,
+                    .timestamp_digits = digits_of_unit(table->timestamp_unit)});
+}
+
 static struct weir_decoder *create_value_decoder(const struct weir_node_builder *builder,
                                                  const struct weir_table *table,
-                                                 const struct weir_schema *schema)
+                                                 const struct weir_schema *schema,
+                                                 struct weir_mailbox *mailbox)
 {
     struct weir_json_decode_options options = {.timestamp_digits =
                                                    digits_of_unit(table->timestamp_unit)};
@@ -66,17 +89,24 @@ static struct weir_decoder *create_value_decoder(const struct weir_node_builder 
         return weir_debezium_decoder_create(schema, &options);
     case WEIR_FORMAT_CSV:
         return create_csv_decoder(builder, table, schema);
+    case WEIR_FORMAT_AVRO:
+        return create_avro_decoder(builder, table, false, schema, mailbox);
     }
     WEIR_ASSERT(!"unreachable");
 }
 
-static struct weir_decoder *create_key_decoder(const struct weir_table *table,
-                                               const struct weir_schema *keys)
+static struct weir_decoder *create_key_decoder(const struct weir_node_builder *builder,
+                                               const struct weir_table *table,
+                                               const struct weir_schema *keys,
+                                               struct weir_mailbox *mailbox)
 {
     struct weir_json_decode_options options = {.timestamp_digits =
                                                    digits_of_unit(table->timestamp_unit)};
     if (table->key_format == WEIR_FORMAT_RAW) {
         return weir_raw_decoder_create(keys);
+    }
+    if (table->key_format == WEIR_FORMAT_AVRO) {
+        return create_avro_decoder(builder, table, true, keys, mailbox);
     }
     return table->format == WEIR_FORMAT_DEBEZIUM_JSON
                ? weir_debezium_key_decoder_create(keys, &options)
@@ -95,10 +125,11 @@ static uint32_t decoded_idx(const struct weir_plan_node *node, uint32_t table_co
 }
 
 static struct weir_decoder *create_decoder(const struct weir_node_builder *builder,
-                                           const struct weir_plan_node *node)
+                                           const struct weir_plan_node *node,
+                                           struct weir_mailbox *mailbox)
 {
     const struct weir_table *table = node->table;
-    struct weir_decoder *values = create_value_decoder(builder, table, &node->schema);
+    struct weir_decoder *values = create_value_decoder(builder, table, &node->schema, mailbox);
     if (!table->is_keyed) {
         return values;
     }
@@ -116,7 +147,7 @@ static struct weir_decoder *create_decoder(const struct weir_node_builder *build
         .key_count = count,
         .key_columns = key_columns,
         .value_decoder = values,
-        .key_decoder = create_key_decoder(table, keys),
+        .key_decoder = create_key_decoder(builder, table, keys, mailbox),
     });
 }
 
@@ -139,7 +170,8 @@ static struct weir_encoder *create_value_encoder(const struct weir_node_builder 
         return weir_raw_encoder_create(&node->schema, columns[0]);
     case WEIR_FORMAT_DEBEZIUM_JSON:
     case WEIR_FORMAT_CSV:
-        break; // refused when the job was planned
+    case WEIR_FORMAT_AVRO:
+        break; // refused before
     }
     WEIR_ASSERT(!"unreachable");
 }
@@ -158,6 +190,7 @@ static struct weir_encoder *create_key_encoder(const struct weir_plan_node *node
         return weir_raw_encoder_create(&node->schema, table->key_columns[0]);
     case WEIR_FORMAT_DEBEZIUM_JSON:
     case WEIR_FORMAT_CSV:
+    case WEIR_FORMAT_AVRO:
         break;
     }
     WEIR_ASSERT(!"unreachable");
@@ -451,7 +484,7 @@ enum weir_status weir_node_create_source(const struct weir_node_builder *builder
                                      .table = node->table->name,
                                      .topic = node->table->topic,
                                      .schema = &node->schema,
-                                     .decoder = create_decoder(builder, node),
+                                     .decoder = create_decoder(builder, node, place->mailbox),
                                      .consumer = consumer,
                                      .mailbox = place->mailbox,
                                      .row_errors = row_errors,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // See recover.h. Each step is a function below, in the order in which they run:
-//   look      the pointer as a hint, without fencing: is the owner somebody newer, and do we have
-//             its checkpoint? If not: refuse, and leave the owner alone.
+//   look      the pointer as a hint; who is newer, or whose checkpoint is not here, is left alone
 //   fence     init_transactions on all four ids
 //   read      committed offsets with pointers, ends of the partitions, last records
 //   decide    weir_recovery_decide, a pure function
@@ -568,7 +567,9 @@ enum weir_status weir_recover(struct weir_job_context *context, struct weir_aren
     const struct weir_pointer *pointer = NULL;
     if (begin(&recovery, context, arena, recovered, error) != WEIR_OK ||
         look(&recovery, &pointer, error) != WEIR_OK ||
-        check_is_ours(&recovery, pointer, error) != WEIR_OK) {
+        check_is_ours(&recovery, pointer, error) != WEIR_OK ||
+        weir_registries_ask(context->registries, pointer == NULL, &recovery.retry, error) !=
+            WEIR_OK) {
         return WEIR_ERROR;
     }
     recovered->attempt = weir_owner_begin(&context->owner);

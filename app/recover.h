@@ -8,6 +8,7 @@
 #include "app/config.h"
 #include "app/control.h"
 #include "app/owner.h"
+#include "app/registries.h"
 #include "app/starts.h"
 #include "app/topics.h"
 #include "kafka/committer.h"
@@ -27,6 +28,7 @@ struct weir_job_context {
     struct weir_store *store;
     const struct weir_clock *clock;
     const volatile int *stop_requests;
+    struct weir_registries *registries; // of tables in Avro
     struct weir_owner owner;
     struct weir_control *control;
     const struct weir_reset *reset; // NULL, but for weir offsets reset

@@ -107,7 +107,9 @@ enum weir_status weir_job_prepare(const struct weir_config *config, int64_t lock
         weir_state_lock(config->state_dir, lock_timeout_ms, &weir_stop_requests, &lock, error) !=
             WEIR_OK ||
         weir_store_open(config->checkpoint_dir, config->job_id, (int32_t)config->instance_id,
-                        &context->store, error) != WEIR_OK) {
+                        &context->store, error) != WEIR_OK ||
+        weir_registries_create(context->plan, config, &context->registries, error) !=
+            WEIR_OK) {
         return WEIR_ERROR;
     }
     return create_client(config, context->plan, &context->kafka, error);
@@ -130,6 +132,7 @@ void weir_job_release(struct weir_job_context *context)
     if (context->kafka != NULL) {
         context->kafka->ops->destroy(context->kafka);
     }
+    weir_registries_destroy(context->registries);
     weir_store_close(context->store);
     weir_owner_deinit(&context->owner);
 }

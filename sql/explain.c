@@ -26,6 +26,7 @@ static const char *const format_words[] = {
     [WEIR_FORMAT_RAW] = "raw",
     [WEIR_FORMAT_DEBEZIUM_JSON] = "debezium_json",
     [WEIR_FORMAT_CSV] = "csv",
+    [WEIR_FORMAT_AVRO] = "avro",
 };
 
 // --- parts -----------------------------------------------------------------------------------

@@ -128,21 +128,21 @@ static enum weir_status parse_repartition(struct options *options, const char *v
     return choose(options, value, allowed, 1) < 0 ? WEIR_ERROR : WEIR_OK;
 }
 
-static const char *const future_formats[] = {"avro", NULL};
 static const char *const formats[] = {
     [WEIR_FORMAT_JSON] = "json",
     [WEIR_FORMAT_RAW] = "raw",
     [WEIR_FORMAT_DEBEZIUM_JSON] = "debezium_json",
     [WEIR_FORMAT_CSV] = "csv",
+    [WEIR_FORMAT_AVRO] = "avro",
 };
 enum { FORMAT_COUNT = sizeof formats / sizeof formats[0] };
+static const char *const key_formats[] = {"json", "raw", "avro"};
+static const enum weir_format key_formats_by_idx[] = {WEIR_FORMAT_JSON, WEIR_FORMAT_RAW,
+                                                      WEIR_FORMAT_AVRO};
 
 static enum weir_status parse_format(struct options *options, const char *value)
 {
     options->format = options->option;
-    if (is_future(options, value, future_formats)) {
-        return WEIR_ERROR;
-    }
     int32_t idx = choose(options, value, formats, FORMAT_COUNT);
     options->table->format = idx < 0 ? WEIR_FORMAT_JSON : (enum weir_format)idx;
     if (options->table->format == WEIR_FORMAT_DEBEZIUM_JSON && !options->table->is_keyed) {
@@ -154,11 +154,8 @@ static enum weir_status parse_format(struct options *options, const char *value)
 
 static enum weir_status parse_key_format(struct options *options, const char *value)
 {
-    if (is_future(options, value, future_formats)) {
-        return WEIR_ERROR;
-    }
-    int32_t idx = choose(options, value, formats, 2);
-    options->table->key_format = idx == 1 ? WEIR_FORMAT_RAW : WEIR_FORMAT_JSON;
+    int32_t idx = choose(options, value, key_formats, 3);
+    options->table->key_format = key_formats_by_idx[idx < 0 ? 0 : idx];
     return idx < 0 ? WEIR_ERROR : WEIR_OK;
 }
 
@@ -436,7 +433,12 @@ static enum weir_status parse_replicas(struct options *options, const char *valu
     return parse_count(options, value, REPLICAS_MAX, &options->table->replica_count);
 }
 
-// parse NULL: its feature comes with a later release.
+static enum weir_status parse_registry(struct options *options, const char *value)
+{
+    (void)value;
+    return weir_sql_registry_option(options->planner, options->option, options->table);
+}
+
 static const struct {
     const char *name;
     parse_fn parse;
@@ -462,11 +464,11 @@ static const struct {
     {"on_missing", parse_on_missing},
     {"timestamp", parse_timestamp},
     {"repartition", parse_repartition},
-    {"schema_registry", NULL},
-    {"schema_registry_username", NULL},
-    {"schema_registry_password", NULL},
-    {"subject", NULL},
-    {"auto_register", NULL},
+    {"schema_registry", parse_registry},
+    {"schema_registry_username", parse_registry},
+    {"schema_registry_password", parse_registry},
+    {"subject", parse_registry},
+    {"auto_register", parse_registry},
     {"partitions", parse_partitions},
     {"replicas", parse_replicas},
 };
@@ -489,10 +491,6 @@ static enum weir_status read_option(struct options *options, const struct weir_a
                                   option->name);
         }
         *seen |= UINT64_C(1) << i;
-        if (known_options[i].parse == NULL) {
-            return weir_fault_add(faults, option->offset, NULL, "not supported yet: option %s",
-                                  option->name);
-        }
         if (option->value == NULL || *option->value == '\0') {
             return weir_fault_add(faults, option->value_offset, NULL, "option %s has no value",
                                   option->name);
@@ -572,6 +570,7 @@ enum weir_status weir_sql_options(struct weir_planner *planner,
     table->idle_timeout_ms = IDLE_TIMEOUT_MS_DEFAULT;
     table->close_after_ms = -1;
     table->timestamp_unit = WEIR_UNIT_MS;
+    table->is_registering = true;
     for (uint32_t i = 0; i < statement->option_count; i++) {
         const struct weir_ast_option *option = &statement->options[i];
         topic = strcmp(option->name, "topic") == 0 ? option : topic;
@@ -580,6 +579,9 @@ enum weir_status weir_sql_options(struct weir_planner *planner,
         if (read_option(&options, option, &seen) != WEIR_OK) {
             status = WEIR_ERROR;
         }
+    }
+    if (key_format == NULL && table->format == WEIR_FORMAT_AVRO) {
+        table->key_format = WEIR_FORMAT_AVRO;
     }
     if (topic == NULL) {
         struct weir_ast_option made_up = {.name = "topic", .value_offset = statement->name_offset};

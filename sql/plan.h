@@ -17,6 +17,7 @@ enum weir_format {
     WEIR_FORMAT_RAW, // one column, text or bytea
     WEIR_FORMAT_DEBEZIUM_JSON, // sources with a PRIMARY KEY
     WEIR_FORMAT_CSV,           // sources
+    WEIR_FORMAT_AVRO,          // framed, with a schema registry
 };
 
 enum weir_on_error {
@@ -88,6 +89,11 @@ struct weir_table {
     int32_t headers_column;        // sink option headers: not in the value; -1: none
     int32_t partition_count;       // 0: the topic must exist
     int32_t replica_count;
+    const char *schema_registry; // Avro; NULL: WEIR_SCHEMA_REGISTRY, like the two that follow
+    const char *schema_registry_username;
+    const char *schema_registry_password;
+    const char *subject; // of values; NULL: <topic>-value
+    bool is_registering; // a sink's schema is registered; false: the registered one is used
     bool is_source;
     bool is_sink;
 };

@@ -101,8 +101,19 @@ int32_t weir_sql_option_column(struct weir_arena *arena, const struct weir_table
 enum weir_status weir_sql_options(struct weir_planner *planner,
                                   const struct weir_ast_statement *statement, bool with_columns,
                                   struct weir_table *table);
+
+// --- set.c -----------------------------------------------------------------------------------
+
 enum weir_status weir_sql_set(struct weir_planner *planner,
                               const struct weir_ast_statement *statement);
+
+// --- options_registry.c ----------------------------------------------------------------------
+
+// One of schema_registry, schema_registry_username, schema_registry_password, subject,
+// auto_register, with a value.
+enum weir_status weir_sql_registry_option(struct weir_planner *planner,
+                                          const struct weir_ast_option *option,
+                                          struct weir_table *table);
 
 // --- create.c --------------------------------------------------------------------------------
 

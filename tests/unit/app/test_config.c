@@ -380,10 +380,8 @@ static void test_notices_say_what_has_no_effect(void **state)
     fixture_init(&fixture);
     fixture_load_ok(&fixture, "WEIR_SQL=SELECT 1", "WEIR_JOB_ID=j",
                     "WEIR_KAFKA_BOOTSTRAP_SERVERS=b:1", "WEIR_CHECKPOINT_TOLERABLE_FAILURES=5",
-                    "WEIR_SCHEMA_REGISTRY=http://r:8081",
                     "WEIR_KAFKA_TRANSACTION_TIMEOUT_MS=100000");
     static const char *const notices[] = {
-        "WEIR_SCHEMA_REGISTRY has no effect: there is no Avro yet",
         "WEIR_CHECKPOINT_TOLERABLE_FAILURES has no effect under exactly_once",
         "WEIR_KAFKA_TRANSACTION_TIMEOUT_MS 100000 is less than the 152000 that the checkpoint "
         "settings need: slow checkpoints will be replayed",

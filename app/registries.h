@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// The schema registries of a job: one client for each that a table in Avro names, and what a start
+// asks of them. Thread: the main thread; what is found is read by all.
+#ifndef WEIR_APP_REGISTRIES_H
+#define WEIR_APP_REGISTRIES_H
+
+#include "app/config.h"
+#include "app/fault_list.h"
+#include "app/retry.h"
+#include "kafka/registry.h"
+#include "sql/plan.h"
+
+struct weir_registries;
+
+// What one table needs of its registry.
+struct weir_table_schemas {
+    const struct weir_table *table;
+    struct weir_registry *registry;
+    const char *value_subject; // NULL: its values are not in Avro
+    const char *key_subject;   // NULL: its keys are not in Avro, or it has none
+    // Sources: the subject's latest schema, for defaults and aliases; NULL: there is none.
+    const struct weir_avro_type *value_reader;
+    const struct weir_avro_type *key_reader;
+};
+
+// Tables in Avro have a registry, others none: adds one fault a mistake.
+void weir_registries_check(const struct weir_plan *plan, const struct weir_config *config,
+                           struct weir_fault_list *faults);
+
+// Does not connect. The plan outlives it. Error (REFUSE): not a URL.
+enum weir_status weir_registries_create(const struct weir_plan *plan,
+                                        const struct weir_config *config,
+                                        struct weir_registries **registries,
+                                        struct weir_error *error);
+void weir_registries_destroy(struct weir_registries *registries); // accepts NULL
+
+// Asks what has not been answered yet, until the retry's time is over. is_fresh: the job has no
+// checkpoint yet, so that a schema that can never be read is refused; later on it makes bad
+// records. Blocks.
+enum weir_status weir_registries_ask(struct weir_registries *registries, bool is_fresh,
+                                     const struct weir_retry *retry, struct weir_error *error);
+
+// Never NULL for a table of which a format is Avro.
+const struct weir_table_schemas *weir_registries_of(const struct weir_registries *registries,
+                                                    const struct weir_table *table);
+
+#endif
