@@ -56,12 +56,12 @@ struct weir_fetched {
 struct weir_partition_start {
     const char *topic; // must live as long as the consumer
     int32_t partition;
-    int64_t offset;
+    int64_t offset; // -1: is not read for now, but keeps its place
 };
 
 struct weir_consumer_ops {
-    // Reads the partitions from their offsets; earlier assignments are dropped. partition_idx in
-    // what is fetched counts in this array. Does not block.
+    // Reads the partitions from their offsets; earlier assignments are dropped, with what was
+    // fetched of them. partition_idx in what is fetched counts in this array. Does not block.
     enum weir_status (*assign)(struct weir_consumer *consumer, uint32_t count,
                                const struct weir_partition_start *starts,
                                struct weir_error *error);

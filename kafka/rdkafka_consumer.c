@@ -304,19 +304,27 @@ static enum weir_status consumer_assign(struct weir_consumer *base, uint32_t cou
 {
     struct consumer *consumer = consumer_of(base);
     WEIR_ASSERT(consumer->live_count == 0);
-    consumer->partitions =
-        weir_realloc(consumer->partitions, (count + 1) * sizeof(consumer->partitions[0]));
-    consumer->partition_count = count;
+    // Other threads ask for watermarks meanwhile: the same partitions stay where they are.
+    if (consumer->partitions == NULL || count != consumer->partition_count) {
+        consumer->partitions =
+            weir_realloc(consumer->partitions, (count + 1) * sizeof(consumer->partitions[0]));
+        memset(consumer->partitions, 0, (count + 1) * sizeof(consumer->partitions[0]));
+        consumer->partition_count = count;
+    }
     rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new((int)count);
     for (uint32_t i = 0; i < count; i++) {
-        WEIR_ASSERT(starts[i].offset >= 0);
-        consumer->partitions[i] =
-            (struct partition){.topic = starts[i].topic, .partition = starts[i].partition};
-        rd_kafka_topic_partition_list_add(list, starts[i].topic, starts[i].partition)->offset =
-            starts[i].offset;
+        struct partition *partition = &consumer->partitions[i];
+        if (partition->topic != starts[i].topic || partition->partition != starts[i].partition) {
+            *partition =
+                (struct partition){.topic = starts[i].topic, .partition = starts[i].partition};
+        }
+        if (starts[i].offset >= 0) {
+            rd_kafka_topic_partition_list_add(list, starts[i].topic, starts[i].partition)->offset =
+                starts[i].offset;
+        }
     }
     reset_slots(consumer);
-    rd_kafka_resp_err_t code = rd_kafka_assign(consumer->handle, count != 0 ? list : NULL);
+    rd_kafka_resp_err_t code = rd_kafka_assign(consumer->handle, list->cnt != 0 ? list : NULL);
     rd_kafka_topic_partition_list_destroy(list);
     if (code != RD_KAFKA_RESP_ERR_NO_ERROR) {
         return weir_rdkafka_error_set(error, WEIR_RDKAFKA_CONSUME, code, NULL,

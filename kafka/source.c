@@ -20,15 +20,12 @@
 #include <inttypes.h>
 #include <zlib.h>
 
-enum {
-    SCHEMA_GRACE_MS = 250, // for a schema to come, before its partition is held
-    NOT_ASSIGNED = -1,
-};
+enum { SCHEMA_GRACE_MS = 250 }; // for a schema to come, before its partition is held
 
 struct partition {
     struct weir_source_partition at;
-    int32_t assigned_idx; // as the consumer counts; NOT_ASSIGNED: held
-    uint32_t missing_id;  // held: the schema that is waited for
+    bool is_held;        // not read, until a schema has come
+    uint32_t missing_id; // held: that schema
     bool is_done; // bounded and at its end
     _Atomic int64_t position; // at.offset, for other threads
     _Atomic int64_t end;      // last known end, -1: unknown
@@ -44,7 +41,6 @@ struct source {
     struct weir_source base; // first: the interface
     struct weir_source_config config;
     struct partition *partitions;
-    uint32_t *assigned;  // from the consumer's index to ours
     uint32_t open_count; // partitions that are not done
     uint32_t held_count;
     uint32_t waiting_count;   // entries of fetched that wait for a schema
@@ -255,20 +251,15 @@ static enum weir_status assign(struct source *source, struct weir_error *error)
 {
     const struct weir_source_config *config = &source->config;
     struct weir_partition_start *starts = weir_alloc(config->partition_count * sizeof *starts);
-    uint32_t count = 0;
     for (uint32_t i = 0; i < config->partition_count; i++) {
-        struct partition *partition = &source->partitions[i];
-        if (partition->assigned_idx == NOT_ASSIGNED) {
-            continue;
-        }
-        partition->assigned_idx = (int32_t)count;
-        source->assigned[count] = i;
-        starts[count++] = (struct weir_partition_start){.topic = config->topic,
-                                                        .partition = partition->at.partition,
-                                                        .offset = partition->at.offset};
+        const struct partition *partition = &source->partitions[i];
+        starts[i] = (struct weir_partition_start){
+            .topic = config->topic,
+            .partition = partition->at.partition,
+            .offset = partition->is_held ? -1 : partition->at.offset};
     }
     enum weir_status status =
-        config->consumer->ops->assign(config->consumer, count, starts, error);
+        config->consumer->ops->assign(config->consumer, config->partition_count, starts, error);
     free(starts);
     return status;
 }
@@ -291,8 +282,8 @@ static uint32_t hold_partitions(struct source *source, uint32_t fetched_count)
         const struct weir_fetched *fetched = &source->fetched[i];
         struct partition *partition = &source->partitions[fetched->partition_idx];
         uint32_t id;
-        if (partition->assigned_idx != NOT_ASSIGNED && needs_schema(source, fetched, &id)) {
-            partition->assigned_idx = NOT_ASSIGNED;
+        if (!partition->is_held && needs_schema(source, fetched, &id)) {
+            partition->is_held = true;
             partition->missing_id = id;
             source->held_count++;
             weir_log(WEIR_LOG_WARN,
@@ -300,7 +291,7 @@ static uint32_t hold_partitions(struct source *source, uint32_t fetched_count)
                      " for schema %" PRIu32 " of the registry",
                      source->config.topic, partition->at.partition, fetched->record.offset, id);
         }
-        if (partition->assigned_idx != NOT_ASSIGNED) {
+        if (!partition->is_held) {
             source->fetched[kept_count++] = *fetched;
         }
     }
@@ -314,9 +305,8 @@ static enum weir_status release_partitions(struct source *source, struct weir_er
     uint32_t held_count = source->held_count;
     for (uint32_t i = 0; i < source->config.partition_count; i++) {
         struct partition *partition = &source->partitions[i];
-        if (partition->assigned_idx == NOT_ASSIGNED &&
-            !decoder->ops->is_missing(decoder, partition->missing_id)) {
-            partition->assigned_idx = 0;
+        if (partition->is_held && !decoder->ops->is_missing(decoder, partition->missing_id)) {
+            partition->is_held = false;
             source->held_count--;
         }
     }
@@ -360,14 +350,8 @@ static enum weir_status fetch(struct source *source, uint32_t *fetched_count,
     if (source->held_count != 0 && release_partitions(source, error) != WEIR_OK) {
         return WEIR_ERROR;
     }
-    if (consumer->ops->fetch(consumer, WEIR_BATCH_ROWS_MAX, 0, source->fetched, fetched_count,
-                             error) != WEIR_OK) {
-        return WEIR_ERROR;
-    }
-    for (uint32_t i = 0; i < *fetched_count; i++) {
-        source->fetched[i].partition_idx = source->assigned[source->fetched[i].partition_idx];
-    }
-    return WEIR_OK;
+    return consumer->ops->fetch(consumer, WEIR_BATCH_ROWS_MAX, 0, source->fetched, fetched_count,
+                                error);
 }
 
 static enum weir_step poll_once(struct weir_source *base, struct weir_error *error)
@@ -435,11 +419,10 @@ static bool is_at_end(const struct weir_source *base, int32_t number)
         if (partition->at.partition == number) {
             // One that is held is not at its end: a record waits.
             return partition->is_done ||
-                   (partition->assigned_idx != NOT_ASSIGNED &&
+                   (!partition->is_held &&
                     atomic_load_explicit(&partition->end, memory_order_relaxed) ==
                         partition->at.offset &&
-                    consumer->ops->high_watermark(consumer, (uint32_t)partition->assigned_idx) ==
-                        partition->at.offset);
+                    consumer->ops->high_watermark(consumer, i) == partition->at.offset);
         }
     }
     return false;
@@ -457,7 +440,6 @@ static void destroy(struct weir_operator *op)
     }
     weir_metric_close(source->null_value_count);
     free(source->partitions);
-    free(source->assigned);
     free(source->fetched);
     free(source->records);
     free(source->partition_idxs);
@@ -485,7 +467,6 @@ enum weir_status weir_source_create(const struct weir_source_config *config,
     source->partitions = weir_alloc_zero(config->partition_count * sizeof *source->partitions);
     source->null_value_count =
         weir_metric_open(WEIR_METRIC_ROWS_DROPPED, WEIR_METRIC_LABELS(config->name, "null_value"));
-    source->assigned = weir_alloc(config->partition_count * sizeof *source->assigned);
     source->open_count = config->partition_count;
     for (uint32_t i = 0; i < config->partition_count; i++) {
         source->partitions[i].at = config->partitions[i];
