@@ -66,6 +66,7 @@ static bool compile_missing(struct weir_avro_compiler *c, const struct weir_avro
     if (!compile_value(c, &of_default, target)) {
         return false;
     }
+    weir_avro_end_block(c, at + 1);
     c->ops[at].jump = c->op_count - at;
     return true;
 }
@@ -117,9 +118,6 @@ static bool compile_fields(struct weir_avro_compiler *c, const struct weir_avro_
 static bool compile_composite(struct weir_avro_compiler *c, const struct weir_avro_source *source,
                               const struct weir_avro_target *target)
 {
-    if (target->field->type.kind != WEIR_TYPE_COMPOSITE) {
-        return weir_avro_cannot(c, source, target);
-    }
     weir_avro_emit_value(c, WEIR_AVRO_OP_VALID, source, target);
     return compile_fields(c, source, target->child_count, target->children);
 }
@@ -146,6 +144,26 @@ static const struct weir_avro_type *reader_of(const struct weir_avro_type *reade
         found = found == NULL ? branch : found;
     }
     return found;
+}
+
+static bool compile_array(struct weir_avro_compiler *c, const struct weir_avro_source *source,
+                          const struct weir_avro_target *target)
+{
+    uint32_t at = c->op_count;
+    weir_avro_emit_value(c, WEIR_AVRO_OP_ARRAY, source, target)->type = source->writer;
+    struct weir_avro_source inner = {.writer = source->writer->item,
+                                     .reader = source->reader != NULL &&
+                                                       source->reader->kind == WEIR_AVRO_ARRAY
+                                                   ? source->reader->item
+                                                   : NULL,
+                                     .path = target->path,
+                                     .is_conditional = true};
+    if (!compile_value(c, &inner, target->children)) {
+        return false;
+    }
+    weir_avro_end_block(c, at + 1);
+    c->ops[at].jump = c->op_count - at;
+    return true;
 }
 
 static bool compile_nullable(struct weir_avro_compiler *c, const struct weir_avro_source *source,
@@ -185,6 +203,7 @@ static bool compile_union(struct weir_avro_compiler *c, const struct weir_avro_s
         struct weir_avro_source inner = *source;
         inner.writer = writer->branches[i];
         inner.is_conditional = true;
+        inner.is_mixed = true;
         if (compile(c, &inner, target)) {
             is_possible = is_possible || inner.writer->kind != WEIR_AVRO_NULL;
         } else {
@@ -220,8 +239,12 @@ static bool compile_value(struct weir_avro_compiler *c, const struct weir_avro_s
                    : compile_union(c, given, compile_value, target);
     }
     source.reader = reader_of(source.reader, source.writer);
-    if (source.writer->kind == WEIR_AVRO_RECORD && target->field->type.kind != WEIR_TYPE_JSONB) {
+    if (source.writer->kind == WEIR_AVRO_RECORD &&
+        target->field->type.kind == WEIR_TYPE_COMPOSITE) {
         return compile_composite(c, &source, target);
+    }
+    if (source.writer->kind == WEIR_AVRO_ARRAY && target->field->type.kind == WEIR_TYPE_ARRAY) {
+        return compile_array(c, &source, target);
     }
     return weir_avro_compile_scalar(c, &source, target);
 }
@@ -235,11 +258,12 @@ static struct weir_avro_target *make_targets(struct weir_avro_compiler *c, const
         struct weir_avro_target *target = &targets[i];
         target->slot = c->slot_count++;
         target->field = &fields[i];
-        target->path = parent == NULL
-                           ? weir_arena_strdup(c->arena, fields[i].name)
-                           : weir_arena_printf(c->arena, "%s.%s", parent, fields[i].name);
-        if (fields[i].type.kind == WEIR_TYPE_COMPOSITE) {
-            const struct weir_composite *composite = fields[i].type.composite;
+        bool is_element = fields[i].name[0] == '\0';
+        target->path = parent == NULL ? weir_arena_strdup(c->arena, fields[i].name)
+                                      : weir_arena_printf(c->arena, "%s%s%s", parent,
+                                                          is_element ? "[]" : ".", fields[i].name);
+        const struct weir_composite *composite = fields[i].type.composite; // arrays have one, too
+        if (composite != NULL) {
             target->child_count = composite->field_count;
             target->children =
                 make_targets(c, target->path, composite->field_count, composite->fields);
@@ -274,6 +298,22 @@ static bool compile_row(struct weir_avro_compiler *c, const struct weir_avro_sou
     return false;
 }
 
+// Fields of one type stand side by side in most records: the loop over them needs no look at each
+// code. Whoever jumps into the middle of a run finds the rest of it.
+static void find_runs(struct weir_avro_op *ops, uint32_t count)
+{
+    for (uint32_t i = count; i > 0; i--) {
+        struct weir_avro_op *op = &ops[i - 1];
+        const struct weir_avro_op *next = i < count ? &ops[i] : NULL;
+        bool is_plain = !op->sets_valid && !op->is_block && !op->is_int;
+        op->run = 1;
+        if (is_plain && next != NULL && next->code == op->code && !next->sets_valid &&
+            !next->is_block && !next->is_int && next->run < UINT8_MAX) {
+            op->run = (uint8_t)(next->run + 1);
+        }
+    }
+}
+
 static struct weir_avro_program *finish(struct weir_avro_compiler *c,
                                         const struct weir_avro_type *writer)
 {
@@ -281,6 +321,7 @@ static struct weir_avro_program *finish(struct weir_avro_compiler *c,
     struct weir_avro_op *ops = weir_arena_alloc(c->arena, (c->op_count + 1) * sizeof *ops);
     uint32_t *always = weir_arena_alloc(c->arena, (c->slot_count + 1) * sizeof *always);
     memcpy(ops, c->ops, c->op_count * sizeof *ops);
+    find_runs(ops, c->op_count);
     for (uint32_t i = 0; i < c->slot_count; i++) {
         if (c->is_always[i]) {
             always[program->always_count++] = i;

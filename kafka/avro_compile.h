@@ -32,6 +32,7 @@ struct weir_avro_source {
     const struct weir_avro_type *writer;
     const struct weir_avro_type *reader; // NULL: nothing
     const char *path;
+    bool is_mixed;       // a branch of a union of several: a string is no JSON text
     bool is_conditional; // the value is not there in every row: its bit is set by the program
 };
 
@@ -45,6 +46,9 @@ struct weir_avro_op *weir_avro_emit_value(struct weir_avro_compiler *c, enum wei
 // Sets c->why and returns false.
 bool weir_avro_cannot(struct weir_avro_compiler *c, const struct weir_avro_source *source,
                       const struct weir_avro_target *target);
+
+// The instructions from `first` on are a block of their own.
+void weir_avro_end_block(struct weir_avro_compiler *c, uint32_t first);
 
 void weir_avro_compile_skip(struct weir_avro_compiler *c, const struct weir_avro_type *type,
                             const char *path);

@@ -10,10 +10,11 @@
 //   bytes, fixed           bytea; bytes: text, varchar
 //   enum                   text, varchar
 //   decimal                numeric (rounded to its scale), else as bytes or fixed
-//   date                   date; timestamp-*, local-timestamp-*: timestamp, timestamptz
-//   record                 composite, field by field
+//   date, time-*           date, time; timestamp-*, local-timestamp-*: timestamp, timestamptz
+//   uuid, duration         uuid, interval
+//   record, array          composite, field by field; array, item by item
 //   union                  what its branches can become; null is NULL
-//   anything               jsonb
+//   anything               json, jsonb (a string is JSON text, but for a union's branch)
 #include "kafka/avro_compile.h"
 
 struct weir_avro_op *weir_avro_emit(struct weir_avro_compiler *c, enum weir_avro_op_code code,
@@ -43,6 +44,13 @@ struct weir_avro_op *weir_avro_emit_value(struct weir_avro_compiler *c, enum wei
         c->is_always[target->slot] = true;
     }
     return op;
+}
+
+void weir_avro_end_block(struct weir_avro_compiler *c, uint32_t first)
+{
+    for (uint32_t i = first; i < c->op_count; i++) {
+        c->ops[i].is_block = true;
+    }
 }
 
 bool weir_avro_cannot(struct weir_avro_compiler *c, const struct weir_avro_source *source,
@@ -98,6 +106,11 @@ static bool compile_integer(struct weir_avro_compiler *c, const struct weir_avro
             return true;
         }
     }
+    if (kind == WEIR_TYPE_TIME && (logical == WEIR_AVRO_TIME_MS || logical == WEIR_AVRO_TIME_US)) {
+        weir_avro_emit_value(c, WEIR_AVRO_OP_TIME, source, target)->number =
+            logical == WEIR_AVRO_TIME_MS ? 3 : 6;
+        return true;
+    }
     for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++) {
         if (codes[i].kind == kind) {
             weir_avro_emit_value(c, codes[i].code, source, target);
@@ -141,7 +154,7 @@ static bool compile_string(struct weir_avro_compiler *c, const struct weir_avro_
     enum weir_type_kind kind = target->field->type.kind;
     if (is_text(kind)) {
         emit_text(c, source, target);
-    } else if (kind == WEIR_TYPE_COMPOSITE) {
+    } else if (kind == WEIR_TYPE_COMPOSITE || kind == WEIR_TYPE_ARRAY) {
         return weir_avro_cannot(c, source, target);
     } else {
         weir_avro_emit_value(c, WEIR_AVRO_OP_PARSE, source, target)->parse =
@@ -161,6 +174,12 @@ static bool compile_bytes(struct weir_avro_compiler *c, const struct weir_avro_s
             c, is_fixed ? WEIR_AVRO_OP_DECIMAL_FIXED : WEIR_AVRO_OP_DECIMAL, source, target);
         op->number = writer->scale;
         op->size_bytes = writer->size_bytes;
+        return true;
+    }
+    if ((kind == WEIR_TYPE_UUID && writer->logical == WEIR_AVRO_UUID) ||
+        (kind == WEIR_TYPE_INTERVAL && writer->logical == WEIR_AVRO_DURATION)) {
+        weir_avro_emit_value(c, kind == WEIR_TYPE_UUID ? WEIR_AVRO_OP_UUID : WEIR_AVRO_OP_DURATION,
+                             source, target);
         return true;
     }
     if (kind == WEIR_TYPE_BYTEA) {
@@ -210,7 +229,9 @@ static bool compile_enum(struct weir_avro_compiler *c, const struct weir_avro_so
 bool weir_avro_compile_scalar(struct weir_avro_compiler *c, const struct weir_avro_source *source,
                               const struct weir_avro_target *target)
 {
-    if (target->field->type.kind == WEIR_TYPE_JSONB) {
+    enum weir_type_kind kind = target->field->type.kind;
+    if ((kind == WEIR_TYPE_JSONB || kind == WEIR_TYPE_JSON) &&
+        (source->writer->kind != WEIR_AVRO_STRING || source->is_mixed)) {
         weir_avro_emit_value(c, WEIR_AVRO_OP_JSON, source, target)->type = source->writer;
         return true;
     }

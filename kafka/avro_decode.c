@@ -14,6 +14,7 @@ enum {
     // Programs and refusals that are kept. Only garbage has so many ids.
     ENTRIES_MAX = 4096,
     SLOTS_OF_TABLE = 2 * ENTRIES_MAX,
+    PREFETCH_AHEAD = 4, // records; their messages lie wherever the client has put them
 };
 
 struct entry {
@@ -172,7 +173,9 @@ __attribute__((cold)) static void report_fault(struct run *run, uint32_t record_
 static void clear_row(struct avro_decoder *decoder, uint32_t row)
 {
     for (uint32_t i = 0; i < decoder->slot_count; i++) {
-        weir_bitmap_clear(decoder->slots[i].validity, row);
+        if (!decoder->slots[i].is_element) {
+            weir_bitmap_clear(decoder->slots[i].validity, row);
+        }
     }
 }
 
@@ -235,6 +238,9 @@ static void drop_full_bitmaps(struct avro_decoder *decoder, uint32_t row_count)
 {
     for (uint32_t i = 0; i < decoder->slot_count; i++) {
         const struct weir_avro_slot *slot = &decoder->slots[i];
+        if (slot->is_element) {
+            continue;
+        }
         uint32_t valid_count = 0;
         for (uint32_t word = 0; word < (row_count + 63) / 64; word++) {
             valid_count += (uint32_t)__builtin_popcountll(slot->validity[word]);
@@ -258,11 +264,15 @@ static void decode(struct weir_decoder *base, const struct weir_record *records,
     for (uint32_t i = 0; i < schema->column_count; i++) {
         weir_column_init(&decoded->columns[i], &schema->columns[i].type, record_count, true, arena);
     }
-    weir_avro_bind(schema, decoded->columns, decoder->slots);
+    weir_avro_bind(schema, decoded->columns, arena, decoder->slots);
     struct run run = {
         .decoder = decoder, .arena = arena, .record_count = record_count, .decoded = decoded};
     for (uint32_t i = 0; i < record_count; i++) {
         struct weir_view value = records[i].value;
+        if (i + PREFETCH_AHEAD < record_count && records[i + PREFETCH_AHEAD].value.data != NULL) {
+            __builtin_prefetch(records[i + PREFETCH_AHEAD].value.data);
+            __builtin_prefetch(records[i + PREFETCH_AHEAD].value.data + 64);
+        }
         if (value.data == NULL) {
             decoded->null_value_count++;
             begin_mapping(&run);

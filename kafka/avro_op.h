@@ -30,6 +30,7 @@ enum weir_avro_op_code {
     WEIR_AVRO_OP_INTEGER_F64,
     WEIR_AVRO_OP_INTEGER_NUMERIC,
     WEIR_AVRO_OP_DATE,
+    WEIR_AVRO_OP_TIME,      // `number` digits
     WEIR_AVRO_OP_TIMESTAMP, // `number` digits
     WEIR_AVRO_OP_BOOLEAN,
     WEIR_AVRO_OP_F32,
@@ -42,13 +43,18 @@ enum weir_avro_op_code {
     WEIR_AVRO_OP_ENUM,          // `symbols`: data NULL is one that the reader does not have
     WEIR_AVRO_OP_DECIMAL,       // bytes; `number` is the scale
     WEIR_AVRO_OP_DECIMAL_FIXED, // `size_bytes` of them
+    WEIR_AVRO_OP_UUID,          // 16 bytes
+    WEIR_AVRO_OP_DURATION,      // 12 bytes
     WEIR_AVRO_OP_PARSE,         // a string, through the input function of the column's type
+    WEIR_AVRO_OP_ARRAY,         // of `type`; the next `jump` - 1 are its item's
     WEIR_AVRO_OP_JSON,          // any `type`, as jsonb
 };
 
 struct weir_avro_op {
     uint8_t code;    // enum weir_avro_op_code
     bool sets_valid; // the row's bit is set; else weir_avro_mark_rows does it
+    uint8_t run;     // so many plain ones of the same code follow one another, this one counted
+    bool is_block;   // of a block that is run by itself: no run goes on behind its end
     bool is_int;     // the number must fit 32 bits
     uint32_t slot;   // none: WEIR_AVRO_NO_SLOT
     uint32_t number;

@@ -26,11 +26,12 @@ struct weir_avro_program_config {
 };
 
 // A column, or a field of one: where the program writes. Numbered from the first column on, fields
-// right behind their composite.
+// right behind their composite, an array's element behind its array.
 struct weir_avro_slot {
     void *data;
     uint64_t *validity;
     struct weir_column *column;
+    bool is_element; // of an array, or within one: a column of one row, which is used again
 };
 
 struct weir_avro_program;
@@ -44,9 +45,9 @@ enum weir_status weir_avro_program_create(struct weir_arena *arena,
                                           struct weir_error *error);
 
 uint32_t weir_avro_slot_count(const struct weir_schema *schema);
-// columns: of the schema, with bitmaps.
+// columns: of the schema, with bitmaps. Elements of arrays are put into the arena.
 void weir_avro_bind(const struct weir_schema *schema, struct weir_column *columns,
-                    struct weir_avro_slot *slots);
+                    struct weir_arena *arena, struct weir_avro_slot *slots);
 
 // Why a record gives no row.
 struct weir_avro_fault {

@@ -77,6 +77,7 @@ struct weir_encoded {
     size_t offset_bytes;
     size_t size_bytes;
     bool is_null; // a null message value or key; JSON never gives one
+    const char *failure; // the row cannot be written: why, in the batch's arena. NULL: it can
 };
 
 static inline struct weir_view weir_encoded_view(const struct weir_buffer *out,
@@ -95,8 +96,8 @@ struct weir_encoder {
 
 struct weir_encoder_ops {
     // Appends the selected rows first … first + count - 1 of the batch (weir_batch_row) to `out`
-    // and says in encoded[0 … count - 1] where each lies. Cannot fail. An existing content of
-    // `out` stays: value and key may share a buffer.
+    // and says in encoded[0 … count - 1] where each lies, or why a row cannot be written. Cannot
+    // fail as a whole. An existing content of `out` stays: value and key may share a buffer.
     void (*encode)(const struct weir_encoder *encoder, const struct weir_batch *batch,
                    uint32_t first, uint32_t count, struct weir_buffer *out,
                    struct weir_encoded *encoded);

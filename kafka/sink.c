@@ -179,6 +179,15 @@ static void order_by_partition(struct sink *sink, const struct weir_batch *batch
     }
 }
 
+// Why the i-th row cannot be written; NULL: it can.
+static const char *failure_of(const struct sink *sink, uint32_t i, bool is_tombstone)
+{
+    if (sink->keys != NULL && sink->keys[i].failure != NULL) {
+        return sink->keys[i].failure;
+    }
+    return is_tombstone ? NULL : sink->values[i].failure;
+}
+
 static enum weir_status process(struct weir_operator *op, struct weir_batch *given,
                                 struct weir_error *error)
 {
@@ -211,8 +220,17 @@ static enum weir_status process(struct weir_operator *op, struct weir_batch *giv
                 weir_message_timestamp_ms(batch->event_time_us[row], wall_ms, &is_clamped);
             clamped_count += is_clamped ? 1 : 0;
         }
-        if (change == WEIR_CHANGE_DELETE || change == WEIR_CHANGE_UPDATE_BEFORE) {
-            message.value = (struct weir_view){0}; // a tombstone
+        bool is_tombstone = change == WEIR_CHANGE_DELETE || change == WEIR_CHANGE_UPDATE_BEFORE;
+        const char *failure = failure_of(sink, i, is_tombstone);
+        if (__builtin_expect(failure != NULL, 0)) {
+            if (set_aside(sink, batch, row, WEIR_ROW_ERROR_CONSTRAINT, failure, error) !=
+                WEIR_OK) {
+                return WEIR_ERROR;
+            }
+            continue;
+        }
+        if (is_tombstone) {
+            message.value = (struct weir_view){0};
         }
         message.partition = partitions[i];
         char why[512];
