@@ -3,6 +3,7 @@
 #include "app/job_nodes.h"
 
 #include "kafka/avro_decode.h"
+#include "kafka/avro_encode.h"
 #include "kafka/csv_format.h"
 #include "kafka/json_debezium.h"
 #include "kafka/json_decode.h"
@@ -151,6 +152,36 @@ static struct weir_decoder *create_decoder(const struct weir_node_builder *build
     });
 }
 
+// That the columns fit the schema was found when the registry was asked.
+static struct weir_encoder *create_avro_encoder(const struct weir_node_builder *builder,
+                                                const struct weir_plan_node *node, bool is_key)
+{
+    const struct weir_table *table = node->table;
+    const struct weir_table_schemas *schemas =
+        weir_registries_of(builder->context->registries, table);
+    const struct weir_registry_schema *writer =
+        is_key ? &schemas->key_writer : &schemas->value_writer;
+    uint32_t count_max = is_key ? table->key_column_count : node->schema.column_count;
+    uint32_t *idxs = weir_arena_alloc(builder->arena, count_max * sizeof *idxs);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < count_max; i++) {
+        if (is_key || (int32_t)i != table->headers_column) {
+            idxs[count++] = is_key ? table->key_columns[i] : i;
+        }
+    }
+    struct weir_encoder *encoder = NULL;
+    struct weir_error error;
+    enum weir_status status = weir_avro_encoder_create(
+        &(struct weir_avro_encode_config){.schema = &node->schema,
+                                          .column_count = count,
+                                          .column_idxs = idxs,
+                                          .type = writer->type,
+                                          .id = writer->id},
+        &encoder, &error);
+    WEIR_ASSERT(status == WEIR_OK);
+    return encoder;
+}
+
 // Of all columns but that of the headers.
 static struct weir_encoder *create_value_encoder(const struct weir_node_builder *builder,
                                                  const struct weir_plan_node *node)
@@ -170,13 +201,15 @@ static struct weir_encoder *create_value_encoder(const struct weir_node_builder 
         return weir_raw_encoder_create(&node->schema, columns[0]);
     case WEIR_FORMAT_DEBEZIUM_JSON:
     case WEIR_FORMAT_CSV:
+        break; // refused when the job was planned
     case WEIR_FORMAT_AVRO:
-        break; // refused before
+        return create_avro_encoder(builder, node, false);
     }
     WEIR_ASSERT(!"unreachable");
 }
 
-static struct weir_encoder *create_key_encoder(const struct weir_plan_node *node)
+static struct weir_encoder *create_key_encoder(const struct weir_node_builder *builder,
+                                               const struct weir_plan_node *node)
 {
     const struct weir_table *table = node->table;
     if (table->key_column_count == 0) {
@@ -190,8 +223,9 @@ static struct weir_encoder *create_key_encoder(const struct weir_plan_node *node
         return weir_raw_encoder_create(&node->schema, table->key_columns[0]);
     case WEIR_FORMAT_DEBEZIUM_JSON:
     case WEIR_FORMAT_CSV:
-    case WEIR_FORMAT_AVRO:
         break;
+    case WEIR_FORMAT_AVRO:
+        return create_avro_encoder(builder, node, true);
     }
     WEIR_ASSERT(!"unreachable");
 }
@@ -259,9 +293,9 @@ static struct weir_operator *create_sink(const struct weir_node_builder *builder
         .table = node->table->name,
         .writer = create_writer(builder, node->table->topic, mailbox),
         .value_encoder = create_value_encoder(builder, node),
+        .key_encoder = create_key_encoder(builder, node),
         .has_headers = node->table->headers_column >= 0,
         .headers_column = (uint32_t)node->table->headers_column,
-        .key_encoder = create_key_encoder(node),
         .is_keyed = node->table->is_keyed,
         .is_timestamp_now = node->table->is_timestamp_now,
         .clock = builder->context->clock,

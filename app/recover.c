@@ -568,8 +568,7 @@ enum weir_status weir_recover(struct weir_job_context *context, struct weir_aren
     if (begin(&recovery, context, arena, recovered, error) != WEIR_OK ||
         look(&recovery, &pointer, error) != WEIR_OK ||
         check_is_ours(&recovery, pointer, error) != WEIR_OK ||
-        weir_registries_ask(context->registries, pointer == NULL, &recovery.retry, error) !=
-            WEIR_OK) {
+        weir_registries_ask(context->registries, !pointer, &recovery.retry, error) != WEIR_OK) {
         return WEIR_ERROR;
     }
     recovered->attempt = weir_owner_begin(&context->owner);

@@ -2,6 +2,8 @@
 // See registries.h.
 #include "app/registries.h"
 
+#include "kafka/avro_derive.h"
+#include "kafka/avro_encode.h"
 #include "runtime/base/assert.h"
 #include "runtime/base/log.h"
 
@@ -52,10 +54,6 @@ void weir_registries_check(const struct weir_plan *plan, const struct weir_confi
             weir_fault_list_add(faults,
                                 "table \"%s\" is in Avro, but neither its option schema_registry "
                                 "nor WEIR_SCHEMA_REGISTRY names a registry",
-                                table->name);
-        }
-        if (is_avro(table) && table->is_sink) {
-            weir_fault_list_add(faults, "table \"%s\": not supported yet: writing Avro",
                                 table->name);
         }
     }
@@ -176,13 +174,149 @@ static enum weir_status ask_reader(const struct weir_table_schemas *schemas, con
     return WEIR_OK;
 }
 
-static enum weir_status ask_table(struct table *table, bool is_fresh,
-                                  const struct weir_retry *retry, struct weir_error *error)
+// --- sinks -----------------------------------------------------------------------------------
+
+// The columns that are written: all, or those of the key.
+struct written {
+    struct weir_schema schema;
+    struct weir_avro_derive_column *columns;
+    uint32_t *idxs;
+};
+
+static void list_written(const struct weir_table *table, bool is_key, struct weir_arena *arena,
+                         struct written *written)
 {
-    struct weir_table_schemas *schemas = &table->schemas;
-    if (!schemas->table->is_source) {
-        return WEIR_OK;
+    uint32_t count_max = is_key ? table->key_column_count : table->column_count;
+    uint32_t count = 0;
+    struct weir_field *fields = weir_arena_alloc(arena, count_max * sizeof *fields);
+    *written = (struct written){
+        .columns = weir_arena_alloc(arena, count_max * sizeof *written->columns),
+        .idxs = weir_arena_alloc(arena, count_max * sizeof *written->idxs),
+    };
+    for (uint32_t i = 0; i < count_max; i++) {
+        const struct weir_table_column *column =
+            &table->columns[is_key ? table->key_columns[i] : i];
+        if (!is_key && (int32_t)i == table->headers_column) {
+            continue; // written as headers
+        }
+        fields[count] = (struct weir_field){.name = column->name, .type = column->type};
+        written->idxs[count] = count;
+        written->columns[count] = (struct weir_avro_derive_column){
+            .field = &fields[count],
+            .is_not_null = column->is_not_null || (is_key && table->is_keyed),
+        };
+        count++;
     }
+    written->schema = (struct weir_schema){.column_count = count, .columns = fields};
+}
+
+// A name that Avro takes, from a table's.
+static const char *record_name(struct weir_arena *arena, const char *table, bool is_key)
+{
+    bool starts_with_digit = table[0] >= '0' && table[0] <= '9';
+    char *name = weir_arena_printf(arena, "%s%s%s", starts_with_digit ? "_" : "", table,
+                                   is_key ? "_key" : "");
+    for (char *at = name; *at != '\0'; at++) {
+        bool is_good = (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') ||
+                       (*at >= '0' && *at <= '9') || *at == '_';
+        *at = is_good ? *at : '_';
+    }
+    return name;
+}
+
+static enum weir_status ask_derived(struct weir_registries *registries,
+                                    const struct weir_table_schemas *schemas, bool is_key,
+                                    const struct written *written, const struct weir_retry *retry,
+                                    struct weir_registry_schema *writer, struct weir_error *error)
+{
+    const struct weir_table *table = schemas->table;
+    const char *subject = is_key ? schemas->key_subject : schemas->value_subject;
+    struct weir_buffer text = {0};
+    const char *doc = weir_arena_printf(registries->arena, "%s of table %s",
+                                        is_key ? "Keys" : "Rows", table->name);
+    enum weir_status status =
+        weir_avro_derive(record_name(registries->arena, table->name, is_key), "weir", doc,
+                         written->schema.column_count, written->columns, &text, error);
+    if (status == WEIR_OK) {
+        status = weir_avro_schema_parse(registries->arena, 0, NULL,
+                                        (struct weir_view){text.data, text.size_bytes},
+                                        &writer->type, error);
+        error->action = WEIR_ACTION_REFUSE;
+    }
+    while (status == WEIR_OK &&
+           weir_registry_register(schemas->registry, subject, weir_buffer_text(&text), &writer->id,
+                                  error) != WEIR_OK) {
+        status = error->action == WEIR_ACTION_REFUSE || !weir_retry_again(retry, error) ? WEIR_ERROR
+                                                                                        : WEIR_OK;
+    }
+    weir_buffer_deinit(&text);
+    return status;
+}
+
+static enum weir_status ask_registered(const struct weir_table_schemas *schemas, bool is_key,
+                                       const struct weir_retry *retry,
+                                       struct weir_registry_schema *writer,
+                                       struct weir_error *error)
+{
+    const char *subject = is_key ? schemas->key_subject : schemas->value_subject;
+    bool is_found = false;
+    while (weir_registry_latest(schemas->registry, subject, &is_found, writer, error) != WEIR_OK) {
+        if (error->action == WEIR_ACTION_REFUSE || !weir_retry_again(retry, error)) {
+            return WEIR_ERROR;
+        }
+    }
+    return is_found ? WEIR_OK
+                    : weir_error_set(error, WEIR_DOMAIN_CONFIG, WEIR_ACTION_REFUSE,
+                                     "subject \"%s\" has no schema in %s; register one, or leave "
+                                     "auto_register at its default 'true'",
+                                     subject, weir_registry_url(schemas->registry));
+}
+
+static enum weir_status ask_writer(struct weir_registries *registries,
+                                   const struct weir_table_schemas *schemas, bool is_key,
+                                   const struct weir_retry *retry,
+                                   struct weir_registry_schema *writer, struct weir_error *error)
+{
+    struct written written;
+    list_written(schemas->table, is_key, registries->arena, &written);
+    enum weir_status status =
+        schemas->table->is_registering
+            ? ask_derived(registries, schemas, is_key, &written, retry, writer, error)
+            : ask_registered(schemas, is_key, retry, writer, error);
+    if (status != WEIR_OK) {
+        return WEIR_ERROR;
+    }
+    struct weir_encoder *encoder = NULL;
+    status = weir_avro_encoder_create(
+        &(struct weir_avro_encode_config){.schema = &written.schema,
+                                          .column_count = written.schema.column_count,
+                                          .column_idxs = written.idxs,
+                                          .type = writer->type,
+                                          .id = writer->id},
+        &encoder, error);
+    weir_encoder_destroy(encoder);
+    return status == WEIR_OK
+               ? WEIR_OK
+               : weir_error_context(error, "schema %u of subject \"%s\"", writer->id,
+                                    is_key ? schemas->key_subject : schemas->value_subject);
+}
+
+static enum weir_status ask_writers(struct weir_registries *registries,
+                                    struct weir_table_schemas *schemas,
+                                    const struct weir_retry *retry, struct weir_error *error)
+{
+    if (schemas->value_subject != NULL &&
+        ask_writer(registries, schemas, false, retry, &schemas->value_writer, error) != WEIR_OK) {
+        return WEIR_ERROR;
+    }
+    return schemas->key_subject == NULL
+               ? WEIR_OK
+               : ask_writer(registries, schemas, true, retry, &schemas->key_writer, error);
+}
+
+static enum weir_status ask_readers(struct weir_table_schemas *schemas, bool is_fresh,
+                                    const struct weir_retry *retry, struct weir_error *error)
+{
     if (schemas->value_subject != NULL &&
         ask_reader(schemas, schemas->value_subject, is_fresh, retry, &schemas->value_reader,
                    error) != WEIR_OK) {
@@ -201,8 +335,15 @@ enum weir_status weir_registries_ask(struct weir_registries *registries, bool is
 {
     for (uint32_t i = 0; i < registries->table_count; i++) {
         struct table *table = &registries->tables[i];
-        if (!table->is_asked && ask_table(table, is_fresh, retry, error) != WEIR_OK) {
-            return weir_error_context(error, "table \"%s\"", table->schemas.table->name);
+        struct weir_table_schemas *schemas = &table->schemas;
+        if (table->is_asked) {
+            continue;
+        }
+        if ((schemas->table->is_source &&
+             ask_readers(schemas, is_fresh, retry, error) != WEIR_OK) ||
+            (schemas->table->is_sink &&
+             ask_writers(registries, schemas, retry, error) != WEIR_OK)) {
+            return weir_error_context(error, "table \"%s\"", schemas->table->name);
         }
         table->is_asked = true;
     }

@@ -21,6 +21,9 @@ struct weir_table_schemas {
     // Sources: the subject's latest schema, for defaults and aliases; NULL: there is none.
     const struct weir_avro_type *value_reader;
     const struct weir_avro_type *key_reader;
+    // Sinks: what values and keys are written as.
+    struct weir_registry_schema value_writer;
+    struct weir_registry_schema key_writer;
 };
 
 // Tables in Avro have a registry, others none: adds one fault a mistake.

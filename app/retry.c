@@ -24,7 +24,9 @@ bool weir_retry_again(const struct weir_retry *retry, struct weir_error *error)
     }
     if (*retry->stop_requests > 0 || weir_now_ms(retry->clock) >= retry->deadline_ms) {
         error->action = WEIR_ACTION_FAIL;
-        weir_error_context(error, "gave up waiting for the brokers");
+        weir_error_context(error, error->domain == WEIR_DOMAIN_KAFKA
+                                      ? "gave up waiting for the brokers"
+                                      : "gave up waiting");
         return false;
     }
     weir_board_set_state(retry->board, WEIR_JOB_RECOVERING, error->text);

@@ -329,10 +329,9 @@ enum weir_status weir_registry_latest(struct weir_registry *registry, const char
                             arena, &bundle, text);
     weir_registry_handle_destroy(handle);
     *is_found = answer == WEIR_REGISTRY_OK;
-    if (answer == WEIR_REGISTRY_NOT_FOUND) {
-        return WEIR_OK;
-    }
-    if (answer == WEIR_REGISTRY_OK) {
+    if (answer == WEIR_REGISTRY_OK || answer == WEIR_REGISTRY_NOT_FOUND) {
+        // That there is none is kept as well, as one without text.
+        bundle.text = answer == WEIR_REGISTRY_OK ? bundle.text : weir_view_of("");
         weir_registry_keep(registry->cache_folder, name, &bundle);
     } else if (answer != WEIR_REGISTRY_DOWN ||
                !weir_registry_load(registry->cache_folder, name, arena, &bundle)) {
@@ -341,7 +340,10 @@ enum weir_status weir_registry_latest(struct weir_registry *registry, const char
         weir_log(WEIR_LOG_WARN,
                  "schema registry: %s; going on with what was kept of subject \"%s\"", text,
                  subject);
-        *is_found = true;
+        *is_found = bundle.text.size_bytes != 0;
+    }
+    if (!*is_found) {
+        return WEIR_OK;
     }
     struct weir_error parse_error;
     schema->id = bundle.id;
