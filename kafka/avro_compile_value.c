@@ -6,7 +6,7 @@
 //   int, long              smallint, integer, bigint (range-checked), real, double precision,
 //                          numeric; timestamp(tz) by the table's timestamp_unit
 //   float, double          real (float only), double precision
-//   string                 text, varchar; any other type through its input function
+//   string                 text, varchar; bytea: its bytes; others through their input function
 //   bytes, fixed           bytea; bytes: text, varchar
 //   enum                   text, varchar
 //   decimal                numeric (rounded to its scale), else as bytes or fixed
@@ -154,6 +154,8 @@ static bool compile_string(struct weir_avro_compiler *c, const struct weir_avro_
     enum weir_type_kind kind = target->field->type.kind;
     if (is_text(kind)) {
         emit_text(c, source, target);
+    } else if (kind == WEIR_TYPE_BYTEA) {
+        weir_avro_emit_value(c, WEIR_AVRO_OP_BYTES, source, target);
     } else if (kind == WEIR_TYPE_COMPOSITE || kind == WEIR_TYPE_ARRAY) {
         return weir_avro_cannot(c, source, target);
     } else {
