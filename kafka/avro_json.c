@@ -151,6 +151,7 @@ static const uint8_t *append_items(const struct weir_avro_type *type, const uint
             weir_buffer_append_char(out, is_map ? '}' : ']');
             return p;
         }
+        const uint8_t *start = p;
         bool is_empty = !is_map && type->item->least_bytes == 0;
         if (count > (is_empty ? EMPTY_ITEMS_MAX : end - p) ||
             (is_empty && given > EMPTY_ITEMS_MAX)) {
@@ -173,6 +174,10 @@ static const uint8_t *append_items(const struct weir_avro_type *type, const uint
             if (p == NULL) {
                 return NULL;
             }
+        }
+        if (size_bytes >= 0 && p - start != size_bytes) {
+            *why = "a block of items has another size than it says";
+            return NULL;
         }
     }
 }

@@ -230,6 +230,7 @@ static const uint8_t *read_array(const struct weir_avro_machine *machine,
     do {
         int64_t size_bytes;
         p = weir_avro_read_block(p, machine->end, &count, &size_bytes);
+        const uint8_t *start = p;
         // Items without bytes are NULLs: a few are taken, not as many as a number can say.
         int64_t most =
             op->type->item->least_bytes == 0 ? EMPTY_ITEMS_MAX - total : machine->end - p;
@@ -238,6 +239,9 @@ static const uint8_t *read_array(const struct weir_avro_machine *machine,
         } else {
             p = read_elements(machine, op, count, &elements, p);
             total += count;
+        }
+        if (p != NULL && size_bytes >= 0 && p - start != size_bytes) {
+            p = weir_avro_fail(machine, op, "a block of items has another size than it says");
         }
     } while (p != NULL && count != 0);
     if (p != NULL && total > WEIR_ARRAY_ELEMENTS_MAX) {
