@@ -12,6 +12,8 @@
 #include <string.h>
 #include <strings.h>
 
+enum { FETCH_BYTES_MAX = 1 << 20 }; // of one answer, as compressed; librdkafka takes no less
+
 struct setting {
     const char *name;
     const char *value;
@@ -235,6 +237,27 @@ static int64_t number_of(rd_kafka_conf_t *conf, const char *name)
     return strtoll(text, NULL, 10);
 }
 
+// An answer to a fetch is unpacked as a whole, whatever the queue may hold: of 50 partitions with
+// small, well compressed records it would be hundreds of megabytes. One that sets larger records
+// gets librdkafka's own limit, which goes with them.
+static enum weir_status limit_fetch(const struct weir_rdkafka *kafka, rd_kafka_conf_t *conf,
+                                    struct weir_error *error)
+{
+    static const char name[] = "fetch.max.bytes";
+    const struct weir_rdkafka_property_list *lists[] = {&kafka->properties,
+                                                        &kafka->consumer_properties};
+    for (size_t l = 0; l < sizeof lists / sizeof lists[0]; l++) {
+        for (uint32_t i = 0; i < lists[l]->count; i++) {
+            if (strcmp(lists[l]->properties[i].name, name) == 0) {
+                return WEIR_OK;
+            }
+        }
+    }
+    return number_of(conf, "message.max.bytes") > FETCH_BYTES_MAX
+               ? WEIR_OK
+               : set_number(conf, name, FETCH_BYTES_MAX, error);
+}
+
 static enum weir_status limit_batch(const struct weir_rdkafka *kafka, rd_kafka_conf_t *conf,
                                     struct weir_error *error)
 {
@@ -257,7 +280,8 @@ static enum weir_status fill(struct weir_rdkafka *kafka, rd_kafka_conf_t *conf,
     case WEIR_RDKAFKA_CONSUMER:
         if (set_consumer_defaults(kafka, conf, error) != WEIR_OK ||
             set_properties(conf, &kafka->properties, error) != WEIR_OK ||
-            set_properties(conf, &kafka->consumer_properties, error) != WEIR_OK) {
+            set_properties(conf, &kafka->consumer_properties, error) != WEIR_OK ||
+            limit_fetch(kafka, conf, error) != WEIR_OK) {
             return WEIR_ERROR;
         }
         return set_reader_owned(kafka, conf, "read_committed", error);
