@@ -48,7 +48,7 @@ FROM input WHERE u IS NOT NULL GROUP BY u;
 
 -- By a date, a timestamp with time zone and a numeric.
 -- key: d, tz, r
-SELECT d, tz, round(m, -3) AS r, count(*) AS n, sum(m) AS s, max(n) AS x FROM input
+SELECT d, tz, round(m, -3) AS r, count(*) AS n, sum(m) AS s, max(m) AS x FROM input
 WHERE d IS NOT NULL AND tz IS NOT NULL AND m IS NOT NULL GROUP BY d, tz, round(m, -3);
 
 -- Put together, then grouped.
