@@ -463,7 +463,9 @@ static enum weir_status claim(struct recovery *recovery, struct weir_error *erro
             weir_manifest_committed_offset(manifest, partition->topic, partition->partition);
         partition->has_pointer = partition->offset >= 0;
     }
+    const struct weir_pointer *pointer = weir_pointer_greatest(&recovery->found);
     out->committer = (struct weir_committer_config){
+        .claim_epoch = (pointer != NULL ? pointer->number : 0) + 1,
         .handles = out->handles,
         .store = recovery->context->store,
         .clock = recovery->context->clock,

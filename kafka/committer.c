@@ -78,10 +78,10 @@ enum weir_status weir_claim(struct weir_committer_config *config,
     }
     WEIR_ASSERT(count > 0);
     weir_failpoint("claim.before");
-    // By the handle of the next epoch: an older owner that made this handle anew after it was
-    // fenced can still commit that epoch, and then the claim has to fail instead of taking the
-    // epoch back.
-    int64_t epoch = manifest->number + 1;
+    // By the handle of the epoch after the pointer, also where the manifest has a greater number
+    // (savepoint, discard, reset): an older owner that made this handle anew after it was fenced
+    // can still commit that epoch, and then the claim has to fail instead of taking it back.
+    int64_t epoch = config->claim_epoch;
     int64_t deadline_ms = weir_now_ms(config->clock) + config->commit_timeout_ms;
     enum weir_status status = weir_store_set_owner(config->store, &config->attempt, error);
     if (status == WEIR_OK && weir_handles_is_used_up(config->handles, epoch)) {

@@ -25,6 +25,7 @@ struct weir_committer_config {
     const struct weir_clock *clock;
     struct weir_mailbox *coordinator;
     struct weir_attempt attempt; // of this owner
+    int64_t claim_epoch;         // what an older owner would commit next: the pointer found + 1
     const char *job_id;
     int32_t instance_id;
     const char *cluster_id;
