@@ -14,6 +14,8 @@
 #include "kafka/committer.h"
 #include "kafka/handles.h"
 
+#include <stdatomic.h>
+
 // A table whose positions are given up on purpose (weir offsets reset).
 struct weir_reset {
     const struct weir_table *table;
@@ -27,7 +29,7 @@ struct weir_job_context {
     struct weir_kafka *kafka;
     struct weir_store *store;
     const struct weir_clock *clock;
-    const volatile int *stop_requests;
+    const atomic_int *stop_requests;
     struct weir_registries *registries; // of tables in Avro
     struct weir_owner owner;
     struct weir_control *control;

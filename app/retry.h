@@ -7,6 +7,8 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/error.h"
 
+#include <stdatomic.h>
+
 enum { WEIR_CALL_TIMEOUT_MS = 5000 };
 
 struct weir_board;
@@ -14,7 +16,7 @@ struct weir_board;
 struct weir_retry {
     const struct weir_clock *clock;
     int64_t deadline_ms; // monotonic
-    const volatile int *stop_requests;
+    const atomic_int *stop_requests;
     struct weir_board *board; // shows what is waited for; NULL: nobody looks
 };
 

@@ -11,7 +11,7 @@
 
 enum { STOP_SECONDS_MAX = 28 };
 
-volatile int weir_stop_requests;
+atomic_int weir_stop_requests;
 static volatile sig_atomic_t wake_descriptor = -1;
 static volatile sig_atomic_t has_ended;
 

@@ -4,10 +4,11 @@
 #ifndef WEIR_APP_SIGNALS_H
 #define WEIR_APP_SIGNALS_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 
 // Counts the requests so far.
-extern volatile int weir_stop_requests;
+extern atomic_int weir_stop_requests;
 
 // Installs the handlers. Once, before threads start.
 void weir_signals_init(void);

@@ -23,7 +23,7 @@ static enum weir_status refuse(struct weir_error *error, const char *what, const
 }
 
 enum weir_status weir_state_lock(const char *state_dir, int64_t timeout_ms,
-                                 const volatile int *stop_requests, int *descriptor,
+                                 const atomic_int *stop_requests, int *descriptor,
                                  struct weir_error *error)
 {
     char path[PATH_BYTES_MAX];

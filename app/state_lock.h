@@ -7,11 +7,13 @@
 
 #include "runtime/base/error.h"
 
+#include <stdatomic.h>
+
 // Makes the directory where it is missing and waits up to timeout_ms for its lock. *descriptor
 // stays open for the life of the process. Errors: REFUSE (cannot be written), FAIL (another process
 // holds it). A stop request ends the wait.
 enum weir_status weir_state_lock(const char *state_dir, int64_t timeout_ms,
-                                 const volatile int *stop_requests, int *descriptor,
+                                 const atomic_int *stop_requests, int *descriptor,
                                  struct weir_error *error);
 
 #endif

@@ -538,7 +538,7 @@ int64_t weir_coordinator_step(struct weir_coordinator *coordinator)
     return wait_ms < 0 || trigger_wait_ms < wait_ms ? trigger_wait_ms : wait_ms;
 }
 
-void weir_coordinator_run(struct weir_coordinator *coordinator, const volatile int *stop_requests)
+void weir_coordinator_run(struct weir_coordinator *coordinator, const atomic_int *stop_requests)
 {
     bool is_stop_asked = false;
     for (;;) {

@@ -14,6 +14,8 @@
 #include "runtime/task.h"
 #include "runtime/trigger.h"
 
+#include <stdatomic.h>
+
 struct weir_coordinator;
 
 struct weir_coordinator_config {
@@ -74,7 +76,7 @@ uint64_t weir_coordinator_refusal_count(const struct weir_coordinator *coordinat
 
 // Steps and waits until there is an outcome. *stop_requests (a signal handler counts it up and
 // wakes the mailbox) at 1: final checkpoint; from 2 on: returns at once.
-void weir_coordinator_run(struct weir_coordinator *coordinator, const volatile int *stop_requests);
+void weir_coordinator_run(struct weir_coordinator *coordinator, const atomic_int *stop_requests);
 
 // For mailbox destruction: frees what mail to the coordinator, the committer or the savepoint
 // writer owns; requests among it fail.

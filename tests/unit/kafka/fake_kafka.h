@@ -8,6 +8,7 @@
 #include "kafka/client.h"
 #include "kafka/handles.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -45,11 +46,15 @@ static struct {
     char calls[2048];                    // "init begin offsets commit …"
 } fake_kafka;
 
+// Handles are closed side by side.
 static void fake_note(const char *call, const struct fake_producer *producer)
 {
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&lock);
     size_t used = strlen(fake_kafka.calls);
     snprintf(fake_kafka.calls + used, sizeof fake_kafka.calls - used, "%s:%s ", call,
              producer->id + strlen(producer->id) - 1);
+    pthread_mutex_unlock(&lock);
 }
 
 static enum weir_status fake_answer(struct weir_error *error)

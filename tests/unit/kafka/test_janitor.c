@@ -19,7 +19,7 @@ struct fake_files {
     struct weir_state_files base;        // first
     struct weir_store *taken_over_store; // not NULL: a newer owner comes while files are listed
     uint32_t removed_count;
-    const char *removed;
+    char removed[64];
 };
 
 static enum weir_status fake_list(const struct weir_state_files *base, const char *store_folder,
@@ -49,7 +49,7 @@ static void fake_remove(const struct weir_state_files *base, const char *store_f
         }
         if (!is_kept) {
             files->removed_count++;
-            files->removed = candidates[i];
+            snprintf(files->removed, sizeof files->removed, "%s", candidates[i]);
         }
     }
 }
