@@ -105,7 +105,8 @@ static void prepare(void)
 {
     static uint32_t idxs[COLUMN_COUNT];
     struct weir_avro_derive_column columns[COLUMN_COUNT];
-    struct weir_arena *arena = weir_arena_create(64 * 1024);
+    static struct weir_arena *arena; // stays until the end, and so do the schemas in it
+    arena = weir_arena_create(64 * 1024);
     struct weir_buffer text = {0};
     struct weir_error error;
     for (uint32_t i = 0; i < COLUMN_COUNT; i++) {
