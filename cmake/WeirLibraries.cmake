@@ -54,5 +54,7 @@ else()
 endif()
 
 # Only the tests link them: jansson is another reader of JSON than the program's.
-weir_pkg(cmocka cmocka)
-weir_pkg(jansson jansson)
+if(NOT DEFINED BUILD_TESTING OR BUILD_TESTING)
+    weir_pkg(cmocka cmocka)
+    weir_pkg(jansson jansson)
+endif()
