@@ -61,6 +61,6 @@ const struct weir_command weir_check_command = {
         "Validates the configuration and the SQL of the job as far as that can be done without\n"
         "a broker, and prints everything that is wrong, one line a fault. Exit code 0: nothing\n"
         "was found; 2: something was.\n",
-    .options = {{"--connect", "refused: asking the broker as well does not exist yet"}},
+    .options = {{"--connect", "refused: asking the broker as well does not exist yet", NULL}},
     .run = run,
 };

@@ -204,6 +204,5 @@ const struct weir_command weir_checkpoints_command = {
     .help = "Looks into the checkpoint store of WEIR_JOB_ID (WEIR_CHECKPOINT_DIR); nothing is\n"
             "changed, and the job may be running. verify reads every file that a checkpoint lists\n"
             "and compares size and checksum; the exit code is 1 when something is damaged.\n",
-    .options = {{NULL, NULL}},
     .run = run,
 };

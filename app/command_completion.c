@@ -128,6 +128,5 @@ const struct weir_command weir_completion_command = {
     .help = "Prints a script for bash or zsh. For the running shell:\n"
             "\n"
             "  source <(weir completion bash)\n",
-    .options = {{NULL, NULL}},
     .run = run,
 };

@@ -44,6 +44,6 @@ const struct weir_command weir_config_command = {
     .help =
         "Prints every variable with its value, where that comes from, and its default; secrets\n"
         "are masked. Whatever is wrong goes to standard error, and the exit code is then 2.\n",
-    .options = {{"--markdown", "print the reference page of all variables instead"}},
+    .options = {{"--markdown", "print the reference page of all variables instead", NULL}},
     .run = run,
 };

@@ -50,6 +50,7 @@ const struct weir_command weir_explain_command = {
     .help =
         "Prints the dataflow of the job, from its sources to its sinks, as text. Needs the SQL\n"
         "only (WEIR_SQL, WEIR_SQL_FILE or /etc/weir/job.sql), no broker.\n",
-    .options = {{"--dot", "as a graph in the language of Graphviz"}, {"--json", "as JSON"}},
+    .options = {{"--dot", "as a graph in the language of Graphviz", NULL},
+                {"--json", "as JSON", NULL}},
     .run = run,
 };

@@ -112,6 +112,5 @@ const struct weir_command weir_manual_command = {
     .help = "Prints the manual page in the language of man(1):\n"
             "\n"
             "  weir manual | man -l -\n",
-    .options = {{NULL, NULL}},
     .run = run,
 };

@@ -47,6 +47,7 @@ const struct weir_command weir_transactions_command = {
         "much lies behind it, and the timestamp of its first record. A running job has one open\n"
         "for an interval at a time; what stays is somebody's who is gone or stuck, and ends with\n"
         "its time-out. Whose it is, brokers tell Kafka's own kafka-transactions.sh only.\n",
-    .options = {{"--abort", "first abort what a job that is gone left open; it must be stopped"}},
+    .options = {{"--abort", "first abort what a job that is gone left open; it must be stopped",
+                 NULL}},
     .run = run,
 };

@@ -74,8 +74,8 @@ static struct weir_type read_type(struct row_case *of, yyjson_val *value)
             return weir_type_plain(names[i].kind);
         }
     }
-    int precision;
-    int scale;
+    int precision = 0;
+    int scale = 0;
     if (name == NULL || sscanf(name, "numeric(%d,%d)", &precision, &scale) != 2) {
         end_with("no such type");
     }

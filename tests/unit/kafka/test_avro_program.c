@@ -166,8 +166,8 @@ static void test_fields_that_no_column_wants_are_passed(void **state)
         FIELD("z", "\"int\"") "," FIELD("y", "\"string\""));
     // clang-format on
     static const char *const frames[] = {
-        "0000000001 0278 04 0261 0262 00 02 026b 000000000000f03f 00 02 06 02 0271"
-        " feffffffffffffffff01 00 7f 03 01 54 00",
+        ("0000000001 0278 04 0261 0262 00 02 026b 000000000000f03f 00 02 06 02 0271"
+         " feffffffffffffffff01 00 7f 03 01 54 00"),
         "0000000001 0278 03 08 0261 0262 00 00 00 04 00 02 02 01 56 00",
         "0000000001 0278 feffffffffffffffff01 0261 0262 00 00 00 04 00 02 02 01 56 00",
         "0000000001 0278 04 0261 0262 00 00 00 04 00 02 02 01 56",

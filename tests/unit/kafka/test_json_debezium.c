@@ -180,8 +180,8 @@ static void test_debezium_keys(void **state)
     (void)state;
     static const char *const texts[] = {
         "{\"id\":1}",
-        "{\"schema\":{\"fields\":[{\"field\":\"id\"},{\"field\":\"z\",\"name\":"
-        "\"io.debezium.time.MicroTimestamp\"}]},\"payload\":{\"id\":2,\"z\":1000000}}",
+        ("{\"schema\":{\"fields\":[{\"field\":\"id\"},{\"field\":\"z\",\"name\":"
+         "\"io.debezium.time.MicroTimestamp\"}]},\"payload\":{\"id\":2,\"z\":1000000}}"),
         "{\"payload\":3,\"id\":3}", // a column of that name
         "5",
     };
