@@ -12,7 +12,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { FETCH_BYTES_MAX = 1 << 20 }; // of one answer, as compressed; librdkafka takes no less
+enum { FETCH_BYTES_MAX = 4 << 20 }; // of one answer, as compressed: 16 partitions of 256 KiB
 
 struct setting {
     const char *name;

@@ -102,11 +102,11 @@ static void test_layers_of_settings(void **state)
     check_setting(conf, "enable.auto.commit", "false");
     check_setting(conf, "enable.auto.offset.store", "false");
     check_setting(conf, "enable.partition.eof", "true");
-    check_setting(conf, "fetch.max.bytes", "1048576");
+    check_setting(conf, "fetch.max.bytes", "4194304");
     rd_kafka_conf_destroy(conf);
 
     // Whoever has larger records, or says how much, is not held back.
-    consumer[0] = (struct weir_property){"message.max.bytes", "2000000"};
+    consumer[0] = (struct weir_property){"message.max.bytes", "5000000"};
     conf = weir_rdkafka_conf_create(&kafka, WEIR_RDKAFKA_CONSUMER, NULL, &error);
     assert_non_null(conf);
     check_setting(conf, "fetch.max.bytes", "52428800");
