@@ -2,26 +2,11 @@
 // Cases about aggregates over rows that come, change and go, by their numbers, from topic to topic:
 // sums that do not wrap, averages, groups of nothing, distinct values, extremes that leave, in two
 // lives of one job. What PostgreSQL says of the same: tests/sql/oracle.
+#include "tests/integration/cluster_util.h"
 #include "tests/integration/sql_job_util.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-
-static struct weir_test_cluster *cluster;
-
-static int start_cluster(void **state)
-{
-    (void)state;
-    cluster = weir_test_cluster_start(NULL);
-    return 0;
-}
-
-static int stop_cluster(void **state)
-{
-    (void)state;
-    weir_test_cluster_destroy(cluster);
-    return 0;
-}
 
 static void expect(const struct sql_job *job, const char *suffix, const char *expected)
 {
@@ -294,5 +279,5 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_c087_an_extreme_that_leaves_brings_the_next_one_back),
         cmocka_unit_test(test_c103_intervals_are_bounded_and_clamped),
     };
-    return cmocka_run_group_tests(tests, start_cluster, stop_cluster);
+    return cmocka_run_group_tests(tests, cluster_start, cluster_stop);
 }

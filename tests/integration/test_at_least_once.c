@@ -3,12 +3,12 @@
 // are allowed, and counted here); two owners fence each other all the same; a store that takes
 // nothing for a while costs checkpoints and not the run; the mode can be changed at a restart.
 // WEIR_TEST_KILLS sets how many kills (7 by default).
+#include "tests/integration/cluster_util.h"
 #include "tests/integration/sql_job_util.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 enum { PARTITIONS = 4, KEYS = 50, KILLS_DEFAULT = 7, FED_PER_PART = 200, ROUND_MS_MAX = 20000 };
 
@@ -28,26 +28,7 @@ enum { POINT_COUNT = sizeof points / sizeof points[0] };
 
 static const char mode[] = "WEIR_GUARANTEE=at_least_once";
 
-static struct weir_test_cluster *cluster;
 static int fed_count;
-
-static int start_cluster(void **state)
-{
-    (void)state;
-    const char *given = getenv("WEIR_TEST_SEED");
-    unsigned seed = given != NULL ? (unsigned)strtoul(given, NULL, 10) : (unsigned)time(NULL);
-    srand(seed);
-    print_message("seed %u\n", seed);
-    cluster = weir_test_cluster_start(NULL);
-    return 0;
-}
-
-static int stop_cluster(void **state)
-{
-    (void)state;
-    weir_test_cluster_destroy(cluster);
-    return 0;
-}
 
 static struct sql_job *create(const char *name)
 {
@@ -263,6 +244,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_later_owner_fences_the_earlier_one),
         cmocka_unit_test(test_store_that_takes_nothing_for_a_while),
     };
-    return cmocka_run_group_tests_name("integration/test_at_least_once", tests, start_cluster,
-                                       stop_cluster);
+    return cmocka_run_group_tests_name("integration/test_at_least_once", tests,
+                                       cluster_start_seeded, cluster_stop);
 }

@@ -2,28 +2,13 @@
 // Avro in and out, on a real broker with a stand-in for a schema registry (harness/
 // registry_standin.py): kills, writers' schemas that change in mid-stream, a registry that is gone
 // and comes back, and what of all that can be seen outside: nothing lost, nothing doubled, order.
+#include "tests/integration/cluster_util.h"
 #include "tests/integration/sql_job_util.h"
 
 #include <stdlib.h>
 #include <unistd.h>
 
 enum { PARTITIONS = 4, WAIT_MS = 60000 };
-
-static struct weir_test_cluster *cluster;
-
-static int start_cluster(void **state)
-{
-    (void)state;
-    cluster = weir_test_cluster_start(&(struct weir_test_cluster_options){.node_count = 1});
-    return 0;
-}
-
-static int stop_cluster(void **state)
-{
-    (void)state;
-    weir_test_cluster_destroy(cluster);
-    return 0;
-}
 
 // --- the registry ----------------------------------------------------------------------------
 
@@ -383,5 +368,5 @@ int main(void)
         cmocka_unit_test(test_registry_is_gone_for_a_while),
         cmocka_unit_test(test_a_registry_that_refuses_is_refused),
     };
-    return cmocka_run_group_tests(tests, start_cluster, stop_cluster);
+    return cmocka_run_group_tests(tests, cluster_start, cluster_stop);
 }

@@ -1,27 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Records and rows that cannot be used, under each policy: what is said, what is committed, what a
 // dead letter holds. The real program against a real broker.
+#include "tests/integration/cluster_util.h"
 #include "tests/integration/sql_job_util.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-static struct weir_test_cluster *cluster;
-
-static int start_cluster(void **state)
-{
-    (void)state;
-    cluster = weir_test_cluster_start(NULL);
-    return 0;
-}
-
-static int stop_cluster(void **state)
-{
-    (void)state;
-    weir_test_cluster_destroy(cluster);
-    return 0;
-}
 
 #define CHECKED_SQL                                                                                \
     "CREATE TABLE input (n int NOT NULL, v int CHECK (v < 100), s varchar(3))\n"                   \
@@ -412,5 +397,5 @@ int main(void)
         cmocka_unit_test(test_expression_errors_concern_one_statement),
         cmocka_unit_test(test_policy_without_topic_is_refused),
     };
-    return cmocka_run_group_tests(tests, start_cluster, stop_cluster);
+    return cmocka_run_group_tests(tests, cluster_start, cluster_stop);
 }

@@ -3,6 +3,7 @@
 // left open, deliveries that take their time, a queue that is always full. Nothing may be lost or
 // doubled, and what costs no more than waiting must not cost a restart. WEIR_TEST_ROUNDS: larger
 // numbers.
+#include "tests/integration/cluster_util.h"
 #include "tests/integration/job_util.h"
 
 #include "tests/unit/cmocka_all.h"
@@ -10,7 +11,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 enum {
     KILLS = 3,
@@ -28,26 +28,6 @@ static const char replayed[] = "going back to the last committed checkpoint";
 // A coordinator aborts what is older than 6 s.
 static const char *const short_transactions[] = {"WEIR_KAFKA_TRANSACTION_TIMEOUT_MS=6000",
                                                  "WEIR_KAFKA_SOCKET_TIMEOUT_MS=5000", NULL};
-
-static struct weir_test_cluster *cluster; // of one node
-
-static int start(void **state)
-{
-    (void)state;
-    const char *given = getenv("WEIR_TEST_SEED");
-    unsigned seed = given != NULL ? (unsigned)strtoul(given, NULL, 10) : (unsigned)time(NULL);
-    srand(seed);
-    print_message("seed %u\n", seed);
-    cluster = weir_test_cluster_start(NULL);
-    return 0;
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    weir_test_cluster_destroy(cluster);
-    return 0;
-}
 
 static struct job *create(const char *name)
 {
@@ -570,5 +550,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_compressed_row_above_the_limit_is_one_error),
         cmocka_unit_test(test_row_above_the_limit_is_a_dead_letter_if_asked),
     };
-    return cmocka_run_group_tests_name("integration/test_broker_faults", tests, start, stop);
+    return cmocka_run_group_tests_name("integration/test_broker_faults", tests,
+                                       cluster_start_seeded, cluster_stop);
 }

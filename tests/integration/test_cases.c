@@ -2,26 +2,11 @@
 // Cases in which comparable systems went wrong, by their numbers, from topic to topic: numbers,
 // texts, timestamps and NULLs in messages, expressions that fail on one row of a batch. Units and
 // PostgreSQL hold the same values elsewhere; here they pass through the whole program.
+#include "tests/integration/cluster_util.h"
 #include "tests/integration/sql_job_util.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-
-static struct weir_test_cluster *cluster;
-
-static int start_cluster(void **state)
-{
-    (void)state;
-    cluster = weir_test_cluster_start(NULL);
-    return 0;
-}
-
-static int stop_cluster(void **state)
-{
-    (void)state;
-    weir_test_cluster_destroy(cluster);
-    return 0;
-}
 
 // One statement over the input: what is selected, into which columns, and the rows that come out.
 struct statement {
@@ -459,5 +444,5 @@ int main(void)
         cmocka_unit_test(test_c118_characters_are_not_bytes),
         cmocka_unit_test(test_c021_c033_base64_is_no_number_and_bytes_are_hex),
     };
-    return cmocka_run_group_tests(tests, start_cluster, stop_cluster);
+    return cmocka_run_group_tests(tests, cluster_start, cluster_stop);
 }

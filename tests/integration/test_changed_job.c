@@ -2,6 +2,7 @@
 // A job whose SQL has changed since its last checkpoint, on a real broker: what keeps its state
 // goes on counting, what would lose it is refused and leaves everything as it was, or drops it
 // where that is allowed on purpose.
+#include "tests/integration/cluster_util.h"
 #include "tests/integration/sql_job_util.h"
 
 #include <stdio.h>
@@ -13,22 +14,6 @@
     "CREATE TABLE sums (k int PRIMARY KEY, s bigint) WITH (topic = '$-sums');\n"
 #define COUNTS "INSERT INTO counts SELECT n % 2, count(*) FROM input GROUP BY n % 2"
 #define SUMS "INSERT INTO sums SELECT n % 2, sum(n) FROM input GROUP BY n % 2"
-
-static struct weir_test_cluster *cluster;
-
-static int start_cluster(void **state)
-{
-    (void)state;
-    cluster = weir_test_cluster_start(NULL);
-    return 0;
-}
-
-static int stop_cluster(void **state)
-{
-    (void)state;
-    weir_test_cluster_destroy(cluster);
-    return 0;
-}
 
 // The numbers 0 to 9 are counted and committed.
 static struct sql_job *create(const char *name, const char *sql)
@@ -98,6 +83,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_new_sink_and_condition_keep_the_state),
         cmocka_unit_test(test_lost_state_is_refused_or_dropped_on_purpose),
     };
-    return cmocka_run_group_tests_name("integration/test_changed_job", tests, start_cluster,
-                                       stop_cluster);
+    return cmocka_run_group_tests_name("integration/test_changed_job", tests, cluster_start,
+                                       cluster_stop);
 }

@@ -3,6 +3,7 @@
 // topic: which rows are late, what is said and counted of them, what holds windows back and what
 // must not, what a stop does to a window. The windows themselves: tests/unit/operators.
 #include "tests/harness/proxy.h"
+#include "tests/integration/cluster_util.h"
 #include "tests/integration/live_util.h"
 #include "tests/integration/sql_job_util.h"
 
@@ -11,19 +12,10 @@
 
 enum { WAIT_MS_MAX = 30000, HELD_MS = 10000 };
 
-static struct weir_test_cluster *cluster;
-
-static int start_cluster(void **state)
+static int start(void **state)
 {
     (void)state;
     cluster = weir_test_cluster_start(&(struct weir_test_cluster_options){.is_proxied = true});
-    return 0;
-}
-
-static int stop_cluster(void **state)
-{
-    (void)state;
-    weir_test_cluster_destroy(cluster);
     return 0;
 }
 
@@ -348,5 +340,5 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_c140_a_partition_without_records_holds_no_window_back),
         cmocka_unit_test(test_c159_a_stop_closes_no_window),
     };
-    return cmocka_run_group_tests(tests, start_cluster, stop_cluster);
+    return cmocka_run_group_tests(tests, start, cluster_stop);
 }

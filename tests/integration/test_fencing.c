@@ -3,6 +3,7 @@
 // share the checkpoint store and the brokers. Whatever happens, one of them goes on, every other
 // one ends with exit code 3, and the output is exact. WEIR_TEST_ROUNDS sets how many contests there
 // are.
+#include "tests/integration/cluster_util.h"
 #include "tests/integration/job_util.h"
 
 #include "tests/unit/cmocka_all.h"
@@ -28,8 +29,6 @@ static const char newer_owner[] = "a newer instance owns the job";
 static const char *const short_transactions[] = {"WEIR_KAFKA_TRANSACTION_TIMEOUT_MS=6000",
                                                  "WEIR_KAFKA_SOCKET_TIMEOUT_MS=5000", NULL};
 
-static struct weir_test_cluster *cluster;
-
 // Two processes on one state directory: begun first, looked at last, since the second one waits for
 // half a minute.
 static struct {
@@ -46,21 +45,13 @@ static struct job *create(const char *name)
 
 static int start(void **state)
 {
-    (void)state;
-    cluster = weir_test_cluster_start(NULL);
+    cluster_start(state);
     lock.job = create("lock");
     job_feed(lock.job, FED_PER_ROUND);
     lock.owner = job_start(lock.job, false, NULL);
     job_wait_running(lock.owner);
     lock.started_ms = weir_test_now_ms();
     lock.second = job_start(lock.job, false, NULL);
-    return 0;
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    weir_test_cluster_destroy(cluster);
     return 0;
 }
 
@@ -301,5 +292,5 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_one_that_sleeps_at_a_named_point_harms_nobody),
         cmocka_unit_test(test_second_process_on_a_state_directory_waits_and_ends),
     };
-    return cmocka_run_group_tests_name("integration/test_fencing", tests, start, stop);
+    return cmocka_run_group_tests_name("integration/test_fencing", tests, start, cluster_stop);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a job that has nothing to do holds: threads and open files do not grow with the number of
 // partitions, and not from one life to the next.
+#include "tests/integration/cluster_util.h"
 #include "tests/integration/sql_job_util.h"
 
 #include <dirent.h>
@@ -19,22 +20,6 @@ enum {
     "CREATE TABLE counts (n int PRIMARY KEY, count bigint)\n"                                      \
     "    WITH (topic = '$-counts', partitions = 100, replicas = 1);\n"                             \
     "INSERT INTO counts SELECT n, count(*) FROM a GROUP BY n;\n"
-
-static struct weir_test_cluster *cluster;
-
-static int start_cluster(void **state)
-{
-    (void)state;
-    cluster = weir_test_cluster_start(NULL);
-    return 0;
-}
-
-static int stop_cluster(void **state)
-{
-    (void)state;
-    weir_test_cluster_destroy(cluster);
-    return 0;
-}
 
 static int count_entries(const char *path)
 {
@@ -110,6 +95,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_footprint_is_bounded_with_many_partitions_and_lives),
     };
-    return cmocka_run_group_tests_name("integration/test_footprint", tests, start_cluster,
-                                       stop_cluster);
+    return cmocka_run_group_tests_name("integration/test_footprint", tests, cluster_start,
+                                       cluster_stop);
 }

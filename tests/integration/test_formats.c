@@ -1,25 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Formats end to end on a real broker: change events of Debezium with and without schema, CSV, keys
 // as raw text, every type in and out, and records that are framed for a schema registry.
+#include "tests/integration/cluster_util.h"
 #include "tests/integration/sql_job_util.h"
 
 #include <stdlib.h>
-
-static struct weir_test_cluster *cluster;
-
-static int start_cluster(void **state)
-{
-    (void)state;
-    cluster = weir_test_cluster_start(&(struct weir_test_cluster_options){.node_count = 1});
-    return 0;
-}
-
-static int stop_cluster(void **state)
-{
-    (void)state;
-    weir_test_cluster_destroy(cluster);
-    return 0;
-}
 
 static struct sql_job *make_job(const char *name, const char *sql)
 {
@@ -428,5 +413,5 @@ int main(void)
         cmocka_unit_test(test_formats_arrays_in_queries),
         cmocka_unit_test(test_formats_extremes_of_types),
     };
-    return cmocka_run_group_tests(tests, start_cluster, stop_cluster);
+    return cmocka_run_group_tests(tests, cluster_start, cluster_stop);
 }

@@ -4,6 +4,7 @@
 // goes on by itself; nothing is lost, nothing doubled. The disk is a small file system in memory,
 // mounted where only this program and its children see it; where that is not allowed, the tests
 // that need it are skipped.
+#include "tests/integration/cluster_util.h"
 #include "tests/integration/live_util.h"
 #include "tests/integration/sql_job_util.h"
 
@@ -19,22 +20,12 @@
 
 enum { KEYS = 500, WAIT_MS_MAX = 60000, FULL_MS = 4000, DISK_MB = 24 };
 
-static struct weir_test_cluster *cluster;
 static bool can_mount;
 
-static int start_cluster(void **state)
+static int start(void **state)
 {
-    (void)state;
     can_mount = unshare(CLONE_NEWNS) == 0 && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0;
-    cluster = weir_test_cluster_start(NULL);
-    return 0;
-}
-
-static int stop_cluster(void **state)
-{
-    (void)state;
-    weir_test_cluster_destroy(cluster);
-    return 0;
+    return cluster_start(state);
 }
 
 // Counts and sums by key; record n has key n mod KEYS and value n.
@@ -259,5 +250,5 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_c150_full_disk_of_state_and_store),
         cmocka_unit_test(test_c150_failed_writes_cost_a_replay_at_most),
     };
-    return cmocka_run_group_tests(tests, start_cluster, stop_cluster);
+    return cmocka_run_group_tests(tests, start, cluster_stop);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // HTTP beside a real broker: metrics say exactly what was done, readiness says what is missing,
 // requests are committed when they are answered, and rude clients do not disturb the job.
+#include "tests/integration/cluster_util.h"
 #include "tests/integration/http_job_util.h"
 #include "tests/integration/job_util.h"
 #include "tests/integration/metrics_util.h"
@@ -22,25 +23,14 @@
 
 enum { LONG_MS = 60000 };
 
-static struct weir_test_cluster *cluster;
-
 static int start(void **state)
 {
-    (void)state;
     struct rlimit limit;
     getrlimit(RLIMIT_NOFILE, &limit);
     limit.rlim_cur = limit.rlim_max < 8192 ? limit.rlim_max : 8192;
     setrlimit(RLIMIT_NOFILE, &limit);
     signal(SIGPIPE, SIG_IGN);
-    cluster = weir_test_cluster_start(NULL);
-    return 0;
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    weir_test_cluster_destroy(cluster);
-    return 0;
+    return cluster_start(state);
 }
 
 static struct metrics_page *metrics_of(uint16_t port)
@@ -487,5 +477,5 @@ int main(void)
         cmocka_unit_test(test_readiness_says_what_is_missing),
         cmocka_unit_test(test_rude_clients_do_not_disturb_the_job),
     };
-    return cmocka_run_group_tests(tests, start, stop);
+    return cmocka_run_group_tests(tests, start, cluster_stop);
 }

@@ -1,26 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keyed topics, aggregates that change and windows, end to end on a real broker: what a compacting
 // reader sees of the outputs, and what late rows and stops do to windows.
+#include "tests/integration/cluster_util.h"
 #include "tests/integration/sql_job_util.h"
 
 #include <signal.h>
 #include <stdlib.h>
-
-static struct weir_test_cluster *cluster;
-
-static int start_cluster(void **state)
-{
-    (void)state;
-    cluster = weir_test_cluster_start(&(struct weir_test_cluster_options){.node_count = 1});
-    return 0;
-}
-
-static int stop_cluster(void **state)
-{
-    (void)state;
-    weir_test_cluster_destroy(cluster);
-    return 0;
-}
 
 static struct sql_job *make_job(const char *name, const char *sql)
 {
@@ -235,5 +220,5 @@ int main(void)
         cmocka_unit_test(test_stop_closes_no_window),
         cmocka_unit_test(test_idle_partitions_hold_no_window_back),
     };
-    return cmocka_run_group_tests(tests, start_cluster, stop_cluster);
+    return cmocka_run_group_tests(tests, cluster_start, cluster_stop);
 }

@@ -2,13 +2,13 @@
 // The kill test: weir is killed again and again, at every named point of the way of an epoch and at
 // random, while records keep coming; at the end a read_committed reader must find every result
 // exactly once and in order. WEIR_TEST_KILLS sets how many kills (40 by default, which CI runs).
+#include "tests/integration/cluster_util.h"
 #include "tests/integration/job_util.h"
 
 #include "tests/unit/cmocka_all.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 enum { KILLS_DEFAULT = 40, FED_BEFORE = 2000, FED_PER_ROUND = 1500, ROUND_MS_MAX = 20000 };
 
@@ -96,11 +96,7 @@ static void die_at_random(struct job *job, const char *const *more)
 
 static void kill_and_check(struct job *job, int kill_count, const char *const *more)
 {
-    unsigned seed = (unsigned)time(NULL);
-    const char *given = getenv("WEIR_TEST_SEED");
-    seed = given != NULL ? (unsigned)strtoul(given, NULL, 10) : seed;
-    srand(seed);
-    print_message("seed %u\n", seed);
+    choose_seed();
     job_feed(job, FED_BEFORE);
     int missed_count = 0;
     for (int i = 0; i < kill_count; i++) {
@@ -126,30 +122,26 @@ static void kill_and_check(struct job *job, int kill_count, const char *const *m
 static void test_kill_every_point_and_at_random(void **state)
 {
     (void)state;
-    struct weir_test_cluster *cluster =
-        weir_test_cluster_start(&(struct weir_test_cluster_options){.node_count = 1});
     struct job *job = job_create(weir_test_cluster_bootstrap(cluster), "kill");
     kill_and_check(job, kills(), NULL);
-    weir_test_cluster_destroy(cluster);
 }
 
 static void test_kill_with_three_concurrent_checkpoints(void **state)
 {
     (void)state;
-    struct weir_test_cluster *cluster =
-        weir_test_cluster_start(&(struct weir_test_cluster_options){.node_count = 1});
     struct job *job = job_create(weir_test_cluster_bootstrap(cluster), "kill3");
     const char *more[] = {"WEIR_CHECKPOINT_MAX_CONCURRENT=3", "WEIR_CHECKPOINT_INTERVAL=20ms",
                           NULL};
     kill_and_check(job, kills() / 2, more);
-    weir_test_cluster_destroy(cluster);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_kill_every_point_and_at_random),
-        cmocka_unit_test(test_kill_with_three_concurrent_checkpoints),
+        cmocka_unit_test_setup_teardown(test_kill_every_point_and_at_random, cluster_start,
+                                        cluster_stop),
+        cmocka_unit_test_setup_teardown(test_kill_with_three_concurrent_checkpoints, cluster_start,
+                                        cluster_stop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,12 +5,12 @@
 // per key and end at the truth; each window comes out once, with the right sum; of the changelog
 // nothing is written twice in a row, and what is left at the end is what must be. WEIR_TEST_KILLS
 // sets how many kills (16 by default), WEIR_TEST_KEYS how many keys. C147: see the second test.
+#include "tests/integration/cluster_util.h"
 #include "tests/integration/sql_job_util.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 enum {
     PARTITIONS = 4,
@@ -362,25 +362,6 @@ static void check(const struct fed *fed)
     check_latest(fed);
 }
 
-static struct weir_test_cluster *cluster;
-
-static int start_cluster(void **state)
-{
-    (void)state;
-    cluster = weir_test_cluster_start(&(struct weir_test_cluster_options){.node_count = 1});
-    unsigned seed = (unsigned)number_from("WEIR_TEST_SEED", (int)time(NULL));
-    srand(seed);
-    print_message("seed %u\n", seed);
-    return 0;
-}
-
-static int stop_cluster(void **state)
-{
-    (void)state;
-    weir_test_cluster_destroy(cluster);
-    return 0;
-}
-
 static struct fed create(const char *name, int interval_ms, int life_ms_max)
 {
     struct fed fed = {
@@ -442,5 +423,5 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_kill_keyed_counts_windows_and_changes),
         cmocka_unit_test(test_kill_between_checkpoints_that_are_far_apart),
     };
-    return cmocka_run_group_tests(tests, start_cluster, stop_cluster);
+    return cmocka_run_group_tests(tests, cluster_start_seeded, cluster_stop);
 }

@@ -9,6 +9,7 @@
 // (n + 4) at a step of its own; then `late` is let go and answered before `victim` is.
 //
 // WEIR_TEST_ROUNDS sets how many faults the long test makes.
+#include "tests/integration/cluster_util.h"
 #include "tests/integration/job_util.h"
 
 #include "tests/unit/cmocka_all.h"
@@ -16,7 +17,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 enum {
     FAULTS_DEFAULT = 24,
@@ -28,7 +28,6 @@ enum {
 static const char short_socket[] = "WEIR_KAFKA_PRODUCER_SOCKET_TIMEOUT_MS=1500";
 static const char rule_is_off[] = "WEIR_FAILPOINTS=handles.keep_used_up=error@0";
 
-static struct weir_test_cluster *cluster;
 static struct weir_test_proxy *proxy;
 static const char *through_proxy; // the variable with its value
 
@@ -39,13 +38,6 @@ static int start(void **state)
     proxy = weir_test_cluster_proxy(cluster);
     through_proxy =
         weir_test_format("WEIR_KAFKA_BOOTSTRAP_SERVERS=%s", weir_test_cluster_bootstrap(cluster));
-    return 0;
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    weir_test_cluster_destroy(cluster);
     return 0;
 }
 
@@ -396,10 +388,7 @@ enum {
 static void test_lost_doubled_held_and_cut_requests_neither_lose_nor_double(void **state)
 {
     (void)state;
-    const char *given = getenv("WEIR_TEST_SEED");
-    unsigned seed = given != NULL ? (unsigned)strtoul(given, NULL, 10) : (unsigned)time(NULL);
-    srand(seed);
-    print_message("seed %u\n", seed);
+    choose_seed();
     struct job *job = create("faults");
     struct weir_test_process *process = start_through_proxy(job, false, short_socket, NULL);
     job_wait_running(process);
@@ -449,5 +438,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_claim_fails_when_the_old_owner_still_commits),
         cmocka_unit_test(test_lost_doubled_held_and_cut_requests_neither_lose_nor_double),
     };
-    return cmocka_run_group_tests_name("integration/test_late_requests", tests, start, stop);
+    return cmocka_run_group_tests_name("integration/test_late_requests", tests, start,
+                                       cluster_stop);
 }

@@ -1,27 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cases about limits, by their numbers: memory with many partitions and a sink that is slow, rows
 // above what a message may be. In smaller form: test_broker_faults.c.
+#include "tests/integration/cluster_util.h"
 #include "tests/integration/sql_job_util.h"
 
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-static struct weir_test_cluster *cluster;
-
-static int start_cluster(void **state)
-{
-    (void)state;
-    cluster = weir_test_cluster_start(NULL);
-    return 0;
-}
-
-static int stop_cluster(void **state)
-{
-    (void)state;
-    weir_test_cluster_destroy(cluster);
-    return 0;
-}
 
 // --- memory --------------------------------------------------------------------------------------
 
@@ -188,5 +173,5 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_c162_the_budget_is_that_of_the_process),
         cmocka_unit_test(test_c165_a_row_above_the_limit_is_one_error),
     };
-    return cmocka_run_group_tests(tests, start_cluster, stop_cluster);
+    return cmocka_run_group_tests(tests, cluster_start, cluster_stop);
 }

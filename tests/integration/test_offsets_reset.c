@@ -2,6 +2,7 @@
 // weir offsets reset on a real job: records are read again or passed over, state stays, the other
 // table's position too; it says what it did, is refused while the job runs, and a kill on the way
 // leaves the old positions or the new ones, never a mixture.
+#include "tests/integration/cluster_util.h"
 #include "tests/integration/sql_job_util.h"
 
 #include <stdio.h>
@@ -15,22 +16,6 @@
     "INSERT INTO copy SELECT n FROM a;\n"                                                          \
     "INSERT INTO sums SELECT n % 1, sum(n) FROM (SELECT n FROM a UNION ALL SELECT n FROM b) u\n"   \
     "GROUP BY n % 1;\n"
-
-static struct weir_test_cluster *cluster;
-
-static int start_cluster(void **state)
-{
-    (void)state;
-    cluster = weir_test_cluster_start(NULL);
-    return 0;
-}
-
-static int stop_cluster(void **state)
-{
-    (void)state;
-    weir_test_cluster_destroy(cluster);
-    return 0;
-}
 
 // Table a: 1 to 10, table b: 100, both read and committed.
 static struct sql_job *create_read(const char *name)
@@ -143,6 +128,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_reset_is_refused_by_name),
         cmocka_unit_test(test_reset_that_is_killed_did_it_or_did_not),
     };
-    return cmocka_run_group_tests_name("integration/test_offsets_reset", tests, start_cluster,
-                                       stop_cluster);
+    return cmocka_run_group_tests_name("integration/test_offsets_reset", tests, cluster_start,
+                                       cluster_stop);
 }

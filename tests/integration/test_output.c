@@ -2,28 +2,13 @@
 // What the real program writes: the bytes of every type, timestamps, keys and partitions of
 // messages, topics that it makes. Expected bytes come from PostgreSQL 15
 // (tests/sql/oracle_output.py), partitions from Java's murmur2 and from librdkafka's.
+#include "tests/integration/cluster_util.h"
 #include "tests/integration/sql_job_util.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/time.h>
-
-static struct weir_test_cluster *cluster;
-
-static int start_cluster(void **state)
-{
-    (void)state;
-    cluster = weir_test_cluster_start(NULL);
-    return 0;
-}
-
-static int stop_cluster(void **state)
-{
-    (void)state;
-    weir_test_cluster_destroy(cluster);
-    return 0;
-}
 
 static struct sql_job *create_job(const char *name, const char *sql)
 {
@@ -387,5 +372,5 @@ int main(void)
         cmocka_unit_test(test_key_formats),
         cmocka_unit_test(test_topics_are_made_and_rows_without_key_keep_their_partition),
     };
-    return cmocka_run_group_tests(tests, start_cluster, stop_cluster);
+    return cmocka_run_group_tests(tests, cluster_start, cluster_stop);
 }

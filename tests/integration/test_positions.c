@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the real program begins and ends to read: start and end options, bounded runs and what a
 // restart in the middle of one does, tables that are added later, another parallelism at a restart.
+#include "tests/integration/cluster_util.h"
 #include "tests/integration/sql_job_util.h"
 
 #include <signal.h>
@@ -11,22 +12,6 @@
     "CREATE TABLE input (n int) WITH (topic = '$-in');\n"                                          \
     "CREATE TABLE output (n int) WITH (topic = '$-out');\n"                                        \
     "INSERT INTO output SELECT n FROM input;\n"
-
-static struct weir_test_cluster *cluster;
-
-static int start_cluster(void **state)
-{
-    (void)state;
-    cluster = weir_test_cluster_start(NULL);
-    return 0;
-}
-
-static int stop_cluster(void **state)
-{
-    (void)state;
-    weir_test_cluster_destroy(cluster);
-    return 0;
-}
 
 static struct sql_job *create_job(const char *name, const char *sql)
 {
@@ -294,5 +279,5 @@ int main(void)
         cmocka_unit_test(test_latest_of_a_table_added_later_is_remembered_without_records),
         cmocka_unit_test(test_parallelism_changes_at_restarts),
     };
-    return cmocka_run_group_tests(tests, start_cluster, stop_cluster);
+    return cmocka_run_group_tests(tests, cluster_start, cluster_stop);
 }

@@ -2,6 +2,7 @@
 // The recovery table, line by line, with the real program and a real broker: what a start finds,
 // what it does, and what a refused one says and leaves alone. What becomes of topics that are
 // enlarged, cut or made anew: test_recovery_topics.c.
+#include "tests/integration/cluster_util.h"
 #include "tests/integration/sql_job_util.h"
 
 #include <stdio.h>
@@ -12,22 +13,6 @@
     "CREATE TABLE input (n int) WITH (topic = '$-in');\n"                                          \
     "CREATE TABLE output (n int) WITH (topic = '$-out');\n"                                        \
     "INSERT INTO output SELECT n FROM input;\n"
-
-static struct weir_test_cluster *cluster;
-
-static int start_cluster(void **state)
-{
-    (void)state;
-    cluster = weir_test_cluster_start(NULL);
-    return 0;
-}
-
-static int stop_cluster(void **state)
-{
-    (void)state;
-    weir_test_cluster_destroy(cluster);
-    return 0;
-}
 
 // A job that copies "in" to "out".
 static struct sql_job *create_copy(const char *name, int32_t partition_count)
@@ -456,5 +441,5 @@ int main(void)
         cmocka_unit_test(test_other_cluster_is_refused),
         cmocka_unit_test(test_missing_topic_is_refused),
     };
-    return cmocka_run_group_tests(tests, start_cluster, stop_cluster);
+    return cmocka_run_group_tests(tests, cluster_start, cluster_stop);
 }

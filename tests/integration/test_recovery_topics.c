@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The lines of the recovery table about topics that change under a job: enlarged, cut at the front,
 // deleted, made anew; while the job is stopped and while it runs. The other lines: test_recovery.c.
+#include "tests/integration/cluster_util.h"
 #include "tests/integration/live_util.h"
 #include "tests/integration/sql_job_util.h"
 
@@ -24,22 +25,6 @@
     "CREATE TABLE input (n int) WITH (topic = '$-in', on_missing = 'continue');\n"                 \
     "CREATE TABLE output (n int) WITH (topic = '$-out');\n"                                        \
     "INSERT INTO output SELECT n FROM input;\n"
-
-static struct weir_test_cluster *cluster;
-
-static int start_cluster(void **state)
-{
-    (void)state;
-    cluster = weir_test_cluster_start(NULL);
-    return 0;
-}
-
-static int stop_cluster(void **state)
-{
-    (void)state;
-    weir_test_cluster_destroy(cluster);
-    return 0;
-}
 
 static struct sql_job *create_copy(const char *name, const char *sql, int32_t partition_count)
 {
@@ -296,5 +281,5 @@ int main(void)
         cmocka_unit_test(test_topic_made_anew_smaller_while_stopped),
         cmocka_unit_test(test_topic_made_anew_while_running),
     };
-    return cmocka_run_group_tests(tests, start_cluster, stop_cluster);
+    return cmocka_run_group_tests(tests, cluster_start, cluster_stop);
 }

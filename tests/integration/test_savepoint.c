@@ -2,6 +2,7 @@
 // Savepoints on a real job: taken over HTTP while it goes on, with a stop, with a drain; restored
 // into another job and store, into the same one, with another parallelism, under kills; refused
 // where they cannot be. The content of the outputs is checked, row by row.
+#include "tests/integration/cluster_util.h"
 #include "tests/integration/sql_job_util.h"
 
 #include <netinet/in.h>
@@ -26,22 +27,6 @@ enum { KEYS = 20, ANSWER_BYTES_MAX = 65536, WAIT_MS_MAX = 60000 };
     "CREATE TABLE windows (w timestamptz, c bigint) WITH (topic = '$-windows');\n"                 \
     "INSERT INTO windows SELECT window_start, count(*)\n"                                          \
     "  FROM tumble(input, ts, interval '10 seconds') GROUP BY window_start;\n"
-
-static struct weir_test_cluster *cluster;
-
-static int start_cluster(void **state)
-{
-    (void)state;
-    cluster = weir_test_cluster_start(NULL);
-    return 0;
-}
-
-static int stop_cluster(void **state)
-{
-    (void)state;
-    weir_test_cluster_destroy(cluster);
-    return 0;
-}
 
 // A job of that name on the input of `input`.
 static struct sql_job *create(const char *name, const char *input)
@@ -346,6 +331,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_savepoint_that_cannot_be_is_refused_by_name),
         cmocka_unit_test(test_state_moves_with_the_parallelism),
     };
-    return cmocka_run_group_tests_name("integration/test_savepoint", tests, start_cluster,
-                                       stop_cluster);
+    return cmocka_run_group_tests_name("integration/test_savepoint", tests, cluster_start,
+                                       cluster_stop);
 }

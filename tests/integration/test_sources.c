@@ -2,6 +2,7 @@
 // What the real program reads: transactions and their markers, holes, null values, keys, headers
 // and the other metadata of records, several tables and statements over the same topics. Where it
 // begins and ends: test_positions.c.
+#include "tests/integration/cluster_util.h"
 #include "tests/integration/live_util.h"
 #include "tests/integration/sql_job_util.h"
 
@@ -9,21 +10,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static struct weir_test_cluster *cluster;
-
-static int start_cluster(void **state)
+static int start(void **state)
 {
     (void)state;
     cluster = weir_test_cluster_start(&(struct weir_test_cluster_options){
         .properties = "log.cleaner.backoff.ms=200\n" // compaction at once
     });
-    return 0;
-}
-
-static int stop_cluster(void **state)
-{
-    (void)state;
-    weir_test_cluster_destroy(cluster);
     return 0;
 }
 
@@ -404,5 +396,5 @@ int main(void)
         cmocka_unit_test(test_metadata_of_records),
         cmocka_unit_test(test_several_statements_over_several_topics),
     };
-    return cmocka_run_group_tests(tests, start_cluster, stop_cluster);
+    return cmocka_run_group_tests(tests, start, cluster_stop);
 }

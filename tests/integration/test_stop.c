@@ -2,6 +2,7 @@
 // Stopping: SIGTERM and SIGINT in the middle of the work, with brokers that are frozen or gone,
 // before the first connection, twice. Exit code 0 after a final checkpoint; else 1 with a line that
 // says that there was none, within 30 s; and the next start loses and repeats nothing (C157).
+#include "tests/integration/cluster_util.h"
 #include "tests/integration/job_util.h"
 
 #include "tests/unit/cmocka_all.h"
@@ -10,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -25,26 +25,6 @@ enum {
 static const char *const no_checkpoints[] = {"WEIR_CHECKPOINT_INTERVAL=5min", NULL};
 static const char final_made[] = "stopped after a final checkpoint";
 static const char final_missed[] = "the final checkpoint could not be committed in time";
-
-static struct weir_test_cluster *cluster;
-
-static int start(void **state)
-{
-    (void)state;
-    const char *given = getenv("WEIR_TEST_SEED");
-    unsigned seed = given != NULL ? (unsigned)strtoul(given, NULL, 10) : (unsigned)time(NULL);
-    srand(seed);
-    print_message("seed %u\n", seed);
-    cluster = weir_test_cluster_start(NULL);
-    return 0;
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    weir_test_cluster_destroy(cluster);
-    return 0;
-}
 
 static struct job *create(const char *name)
 {
@@ -249,5 +229,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_stop_ends_although_brokers_are_frozen_or_gone),
         cmocka_unit_test(test_stop_waits_for_a_broker_that_comes_back_in_time),
     };
-    return cmocka_run_group_tests_name("integration/test_stop", tests, start, stop);
+    return cmocka_run_group_tests_name("integration/test_stop", tests, cluster_start_seeded,
+                                       cluster_stop);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // weir transactions on real topics: what is open is named with its place, whoever left it; what a
 // killed job left is aborted on demand; a running job is left alone.
+#include "tests/integration/cluster_util.h"
 #include "tests/integration/sql_job_util.h"
 
 #include <stdio.h>
@@ -11,22 +12,6 @@
     "    dead_letter_topic = '$-dead');\n"                                                         \
     "CREATE TABLE b (n int) WITH (topic = '$-b');\n"                                               \
     "INSERT INTO b SELECT n FROM a;\n"
-
-static struct weir_test_cluster *cluster;
-
-static int start_cluster(void **state)
-{
-    (void)state;
-    cluster = weir_test_cluster_start(NULL);
-    return 0;
-}
-
-static int stop_cluster(void **state)
-{
-    (void)state;
-    weir_test_cluster_destroy(cluster);
-    return 0;
-}
 
 static struct sql_job *create_job(const char *name)
 {
@@ -94,6 +79,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_transactions_of_others_are_named_with_their_place),
         cmocka_unit_test(test_transactions_that_a_killed_job_left_are_aborted_on_demand),
     };
-    return cmocka_run_group_tests_name("integration/test_transactions", tests, start_cluster,
-                                       stop_cluster);
+    return cmocka_run_group_tests_name("integration/test_transactions", tests, cluster_start,
+                                       cluster_stop);
 }
