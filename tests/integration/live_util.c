@@ -3,39 +3,22 @@
 #include "tests/integration/live_util.h"
 
 #include "tests/harness/base.h"
+#include "tests/integration/http_job_util.h"
 
 #include "tests/unit/cmocka_all.h"
 
-#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { ANSWER_BYTES_MAX = 1 << 20, START_MS_MAX = 60000 };
-
-static int port_of(struct weir_test_process *process)
-{
-    static const char mark[] = "HTTP listens on 127.0.0.1:";
-    if (!weir_test_process_wait_text(process, mark, START_MS_MAX, NULL)) {
-        WEIR_TEST_FAIL("no HTTP:\n%s", weir_test_process_output(process));
-    }
-    char *output = weir_test_process_output(process);
-    long port = strtol(strstr(output, mark) + strlen(mark), NULL, 10);
-    free(output);
-    return (int)port;
-}
+enum { ANSWER_BYTES_MAX = 1 << 20 };
 
 static char *ask(struct weir_test_process *process, const char *method, const char *path,
                  const char *json, int *status)
 {
-    struct sockaddr_in address = {.sin_family = AF_INET,
-                                  .sin_port = htons((uint16_t)port_of(process)),
-                                  .sin_addr = {htonl(INADDR_LOOPBACK)}};
-    int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    assert_true(descriptor >= 0);
-    assert_int_equal(connect(descriptor, (struct sockaddr *)&address, sizeof address), 0);
+    int descriptor = http_dial(http_port(process));
     char *request = weir_test_format(
         "%s %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: %zu\r\n\r\n%s",
         method, path, strlen(json), json);
@@ -53,7 +36,8 @@ static char *ask(struct weir_test_process *process, const char *method, const ch
     char *body = strstr(answer, "\r\n\r\n");
     if (sscanf(answer, "HTTP/1.1 %d", &found) != 1 || body == NULL ||
         (status == NULL && found != 200)) {
-        WEIR_TEST_FAIL("%s %s was answered\n%s", method, path, answer);
+        WEIR_TEST_FAIL("%s %s was answered\n%s\n%s", method, path, answer,
+                       weir_test_process_output(process));
     }
     if (status != NULL) {
         *status = found;
@@ -68,9 +52,10 @@ char *live_util_get(struct weir_test_process *process, const char *path, int *st
     return ask(process, "GET", path, "", status);
 }
 
-char *live_util_post(struct weir_test_process *process, const char *path, const char *json)
+char *live_util_post(struct weir_test_process *process, const char *path, const char *json,
+                     int *status)
 {
-    return ask(process, "POST", path, json, NULL);
+    return ask(process, "POST", path, json, status);
 }
 
 double live_util_metric(struct weir_test_process *process, const char *name, const char *labels)

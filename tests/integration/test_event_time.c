@@ -4,6 +4,7 @@
 // must not, what a stop does to a window. The windows themselves: tests/unit/operators.
 #include "tests/harness/proxy.h"
 #include "tests/integration/cluster_util.h"
+#include "tests/integration/http_job_util.h"
 #include "tests/integration/live_util.h"
 #include "tests/integration/sql_job_util.h"
 
@@ -19,7 +20,7 @@ static int start(void **state)
     return 0;
 }
 
-static const char *const listening[] = {LIVE_UTIL_LISTEN, NULL};
+static const char *const listening[] = {HTTP_LISTEN, NULL};
 
 // A job with sums of v and counts by k and window; topics "in" of so many partitions, "w", "late".
 static struct sql_job *create(const char *name, const char *columns, const char *options,
@@ -175,8 +176,8 @@ static void test_c049_a_slow_fetch_makes_no_row_late(void **state)
     }
     weir_test_produce(weir_test_cluster_direct_bootstrap(cluster), sql_job_topic(job, "in"),
                       records, ROWS);
-    struct weir_test_process *process = sql_job_start(
-        job, SQL_JOB_EXTRA(LIVE_UTIL_LISTEN, "WEIR_FAILPOINTS=claim.after=sleep:500"));
+    struct weir_test_process *process =
+        sql_job_start(job, SQL_JOB_EXTRA(HTTP_LISTEN, "WEIR_FAILPOINTS=claim.after=sleep:500"));
     assert_true(weir_test_process_wait_text(process, "failpoint claim.after", WAIT_MS_MAX, NULL));
     struct weir_test_proxy_rule *rule = weir_test_proxy_add_rule(
         weir_test_cluster_proxy(cluster),
@@ -309,7 +310,7 @@ static void test_c159_a_stop_closes_no_window(void **state)
     sql_job_wait_count(job, "w", 1);
     sql_job_expect_values(job, "w", 0, SQL_JOB_TEXTS(c159_result));
     // A stop with drain closes the window of 09:10, and it is closed for good.
-    free(live_util_post(process, "/api/v1/stop", "{\"drain\":true}"));
+    free(live_util_post(process, "/api/v1/stop", "{\"drain\":true}", NULL));
     sql_job_expect_exit(process, 0, NULL);
     static const char drained[] =
         "{\"w\":\"2024-06-10T09:10:00+00:00\",\"k\":\"a\",\"s\":1,\"c\":1}";

@@ -5,6 +5,7 @@
 // mounted where only this program and its children see it; where that is not allowed, the tests
 // that need it are skipped.
 #include "tests/integration/cluster_util.h"
+#include "tests/integration/http_job_util.h"
 #include "tests/integration/live_util.h"
 #include "tests/integration/sql_job_util.h"
 
@@ -211,7 +212,7 @@ static void test_c150_full_disk_of_state_and_store(void **state)
     bool is_store_alone = which != NULL && strcmp(which, "store") == 0;
     run_on_disk(
         job, &fed_count, disk,
-        SQL_JOB_EXTRA(LIVE_UTIL_LISTEN,
+        SQL_JOB_EXTRA(HTTP_LISTEN,
                       weir_test_format("WEIR_STATE_DIR=%s/state", is_store_alone ? job->dir : disk),
                       weir_test_format("WEIR_CHECKPOINT_DIR=%s/store", disk),
                       is_store_alone ? "WEIR_FAILPOINTS=state.materialise=error@0"

@@ -2,6 +2,7 @@
 // The lines of the recovery table about topics that change under a job: enlarged, cut at the front,
 // deleted, made anew; while the job is stopped and while it runs. The other lines: test_recovery.c.
 #include "tests/integration/cluster_util.h"
+#include "tests/integration/http_job_util.h"
 #include "tests/integration/live_util.h"
 #include "tests/integration/sql_job_util.h"
 
@@ -148,8 +149,8 @@ static void test_records_removed_while_running(void **state)
     (void)state;
     struct sql_job *strict = create_copy("cutting", COPY_SQL, 1);
     struct sql_job *lenient = create_copy("skipping", COPY_GAPS_SQL, 1);
-    struct weir_test_process *processes[] = {
-        sql_job_start(strict, NULL), sql_job_start(lenient, SQL_JOB_EXTRA(LIVE_UTIL_LISTEN))};
+    struct weir_test_process *processes[] = {sql_job_start(strict, NULL),
+                                             sql_job_start(lenient, SQL_JOB_EXTRA(HTTP_LISTEN))};
     struct sql_job *jobs[] = {strict, lenient};
     for (int i = 0; i < 2; i++) {
         sql_job_feed_numbers(jobs[i], "in", 0, 0, 250);

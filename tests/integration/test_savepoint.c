@@ -3,15 +3,14 @@
 // into another job and store, into the same one, with another parallelism, under kills; refused
 // where they cannot be. The content of the outputs is checked, row by row.
 #include "tests/integration/cluster_util.h"
+#include "tests/integration/http_job_util.h"
+#include "tests/integration/live_util.h"
 #include "tests/integration/sql_job_util.h"
 
-#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
-enum { KEYS = 20, ANSWER_BYTES_MAX = 65536, WAIT_MS_MAX = 60000 };
+enum { KEYS = 20 };
 
 // The input is named apart, so that another job can go on with it.
 #define JOB_SQL                                                                                    \
@@ -52,60 +51,28 @@ static void feed(const struct sql_job *job, const char *input, int first, int co
 
 static struct weir_test_process *start_http(struct sql_job *job)
 {
-    struct weir_test_process *process =
-        sql_job_start(job, SQL_JOB_EXTRA("WEIR_HTTP_LISTEN=127.0.0.1:0"));
+    struct weir_test_process *process = sql_job_start(job, SQL_JOB_EXTRA(HTTP_LISTEN));
     sql_job_wait_running(process);
     return process;
 }
 
-static int port_of(struct weir_test_process *process)
+// A savepoint into that path, with more members of the request; its answer must have that status
+// and hold the text.
+static void ask_savepoint(struct weir_test_process *process, const char *path, const char *more,
+                          int expected_status, const char *text)
 {
-    static const char mark[] = "HTTP listens on 127.0.0.1:";
-    char *output = weir_test_process_output(process);
-    long port = strtol(strstr(output, mark) + strlen(mark), NULL, 10);
-    free(output);
-    return (int)port;
-}
-
-// POSTs the body to /api/v1/savepoints and waits for the answer: its status, and its body.
-static int post(struct weir_test_process *process, const char *body, char **answer_body)
-{
-    struct sockaddr_in address = {.sin_family = AF_INET,
-                                  .sin_port = htons((uint16_t)port_of(process)),
-                                  .sin_addr = {htonl(INADDR_LOOPBACK)}};
-    int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    assert_true(descriptor >= 0);
-    assert_int_equal(connect(descriptor, (struct sockaddr *)&address, sizeof address), 0);
-    char *request = weir_test_format("POST /api/v1/savepoints HTTP/1.1\r\nHost: localhost\r\n"
-                                     "Connection: close\r\nContent-Length: %zu\r\n\r\n%s",
-                                     strlen(body), body);
-    assert_int_equal(send(descriptor, request, strlen(request), MSG_NOSIGNAL), strlen(request));
-    free(request);
-    char *answer = weir_test_alloc(ANSWER_BYTES_MAX);
-    size_t size = 0;
-    for (ssize_t got = 1; got > 0;) {
-        got = recv(descriptor, answer + size, ANSWER_BYTES_MAX - size - 1, 0);
-        size += got > 0 ? (size_t)got : 0;
+    int status;
+    char *body = live_util_post(process, "/api/v1/savepoints",
+                                weir_test_format("{\"path\":\"%s\"%s}", path, more), &status);
+    if (status != expected_status || strstr(body, text) == NULL) {
+        WEIR_TEST_FAIL("answered %d %s:\n%s", status, body, weir_test_process_output(process));
     }
-    close(descriptor);
-    answer[size] = '\0';
-    int status = 0;
-    char *found = strstr(answer, "\r\n\r\n");
-    if (sscanf(answer, "HTTP/1.1 %d", &status) != 1 || found == NULL) {
-        WEIR_TEST_FAIL("answered \"%s\":\n%s", answer, weir_test_process_output(process));
-    }
-    *answer_body = weir_test_format("%s", found + 4);
-    free(answer);
-    return status;
+    free(body);
 }
 
 static void expect_savepoint(struct weir_test_process *process, const char *path, const char *more)
 {
-    char *body;
-    int status = post(process, weir_test_format("{\"path\":\"%s\"%s}", path, more), &body);
-    if (status != 200 || strstr(body, "\"committed\"") == NULL) {
-        WEIR_TEST_FAIL("answered %d %s:\n%s", status, body, weir_test_process_output(process));
-    }
+    ask_savepoint(process, path, more, 200, "\"committed\"");
 }
 
 // How often each number from 0 to `end` is in the copy: `first_times` below `split`, else
@@ -178,10 +145,7 @@ static void test_savepoint_is_taken_while_the_job_goes_on_and_restored_elsewhere
     expect_savepoint(process, path_of(job, "sp"), "");
     feed(job, "while", 100, 100);
     sql_job_wait_count(job, "copy", 200);
-    char *body;
-    assert_int_equal(
-        post(process, weir_test_format("{\"path\":\"%s\"}", path_of(job, "sp")), &body), 409);
-    assert_non_null(strstr(body, "is not empty"));
+    ask_savepoint(process, path_of(job, "sp"), "", 409, "is not empty");
     sql_job_stop(process);
     expect_counts(job, 200);
 
@@ -253,7 +217,7 @@ static void test_drain_closes_windows_and_none_comes_out_twice(void **state)
         weir_test_sleep_ms(50);
     }
     assert_int_equal(sql_job_committed(job, "in", 0), 3);
-    const char *listen = weir_test_format("WEIR_HTTP_LISTEN=127.0.0.1:%d", port_of(process));
+    const char *listen = weir_test_format("WEIR_HTTP_LISTEN=127.0.0.1:%u", http_port(process));
     sql_job_run_command(job, SQL_JOB_TEXTS("savepoint", "relative"), SQL_JOB_EXTRA(listen), 2,
                         SQL_JOB_TEXTS("no savepoint was made (HTTP 409)", "no absolute path"));
     sql_job_run_command(job, SQL_JOB_TEXTS("savepoint", path_of(job, "sp"), "--drain"),
@@ -282,10 +246,8 @@ static void test_savepoint_that_cannot_be_is_refused_by_name(void **state)
     feed(job, "no", 0, 100);
     struct weir_test_process *process = start_http(job);
     sql_job_wait_count(job, "copy", 100);
-    char *body;
-    assert_int_equal(post(process, "{\"path\":\"relative\"}", &body), 409);
-    assert_non_null(strstr(body, "no absolute path"));
-    assert_int_equal(post(process, "{\"path\":\"/proc/nothing/sp\"}", &body), 409);
+    ask_savepoint(process, "relative", "", 409, "no absolute path");
+    ask_savepoint(process, "/proc/nothing/sp", "", 409, "");
     expect_savepoint(process, path_of(job, "sp"), ", \"stop\":true");
     sql_job_expect_exit(process, 0, NULL);
     const char *sp = path_of(job, "sp");

@@ -3,6 +3,7 @@
 // and the other metadata of records, several tables and statements over the same topics. Where it
 // begins and ends: test_positions.c.
 #include "tests/integration/cluster_util.h"
+#include "tests/integration/http_job_util.h"
 #include "tests/integration/live_util.h"
 #include "tests/integration/sql_job_util.h"
 
@@ -84,7 +85,7 @@ static void test_bounded_run_passes_transaction_markers_at_the_end(void **state)
     }
     assert_non_null(strstr(again, " read 0 records"));
     sql_job_wait_count(job, "out-c", 8);
-    struct weir_test_process *process = sql_job_start(job, SQL_JOB_EXTRA(LIVE_UTIL_LISTEN));
+    struct weir_test_process *process = sql_job_start(job, SQL_JOB_EXTRA(HTTP_LISTEN));
     sql_job_wait_running(process);
     WEIR_TEST_WAIT_UNTIL(live_util_metric(process, "weir_source_lag_records", NULL) == 0, 10000);
     sql_job_stop(process);
@@ -202,7 +203,7 @@ static void test_null_values_are_counted_and_passed(void **state)
         weir_test_record_of(0, "d", NULL),
     };
     weir_test_produce(job->bootstrap, sql_job_topic(job, "in"), records, 4);
-    struct weir_test_process *process = sql_job_start(job, SQL_JOB_EXTRA(LIVE_UTIL_LISTEN));
+    struct weir_test_process *process = sql_job_start(job, SQL_JOB_EXTRA(HTTP_LISTEN));
     WEIR_TEST_WAIT_UNTIL(sql_job_committed(job, "in", 0) == 4, 30000);
     assert_int_equal(
         (int)live_util_metric(process, "weir_rows_dropped_total", "reason=\"null_value\""), 2);
