@@ -248,6 +248,20 @@ void sim_job_reset(void)
     sim_tumble_reset();
 }
 
+const char *sim_positions_compare(const struct sim_positions *before,
+                                  const struct sim_positions *positions)
+{
+    for (uint32_t p = 0; p < positions->count; p++) {
+        int64_t from = sim_position(before, p);
+        if (positions->offsets[p] < from) {
+            return sim_wrong("partition %u: the committed position goes back from %" PRId64
+                             " to %" PRId64,
+                             p, from, positions->offsets[p]);
+        }
+    }
+    return NULL;
+}
+
 // --- which check -------------------------------------------------------------------------------
 
 const char *sim_job_take(const char *topic, const struct sim_record *record)

@@ -51,14 +51,12 @@ const char *sim_count_take(const struct sim_record *record)
 const char *sim_count_compare(const struct sim_positions *positions)
 {
     bool is_changed[SIM_KEYS_MAX] = {false};
+    const char *wrong = sim_positions_compare(&before, positions);
+    if (wrong != NULL) {
+        return wrong;
+    }
     for (uint32_t p = 0; p < positions->count; p++) {
-        int64_t from = p < before.count ? before.offsets[p] : 0;
-        if (positions->offsets[p] < from) {
-            return sim_wrong("partition %u: the committed position goes back from %" PRId64
-                             " to %" PRId64,
-                             p, from, positions->offsets[p]);
-        }
-        for (int64_t offset = from; offset < positions->offsets[p]; offset++) {
+        for (int64_t offset = sim_position(&before, p); offset < positions->offsets[p]; offset++) {
             const struct sim_row *row = sim_visible_row(p, offset);
             if (row != NULL) {
                 expected[row->key].count++;

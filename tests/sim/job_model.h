@@ -45,6 +45,16 @@ static inline const struct sim_row *sim_visible_row(uint32_t partition, int64_t 
                : NULL;
 }
 
+// 0: of a partition that is new.
+static inline int64_t sim_position(const struct sim_positions *positions, uint32_t partition)
+{
+    return partition < positions->count ? positions->offsets[partition] : 0;
+}
+
+// NULL, or which position goes back.
+const char *sim_positions_compare(const struct sim_positions *before,
+                                  const struct sim_positions *positions);
+
 void sim_format_time(int64_t time_us, char *text, size_t text_bytes);
 bool sim_read_number(struct weir_view json, const char *name, int64_t *number);
 bool sim_read_key(struct weir_view json, uint32_t *key);
