@@ -243,6 +243,29 @@ static inline void tick(struct world *world, int64_t ms)
     weir_coordinator_step(world->coordinator);
 }
 
+// From here on snapshots of the first source wait, as behind a sink that waits for
+// acknowledgements.
+static inline void let_hold(struct world *world)
+{
+    world->sources[0]->holds = true;
+}
+
+// The snapshot that waits: the test releases or abandons it.
+static inline struct weir_snapshot *take_held(struct world *world)
+{
+    struct weir_snapshot *held = world->sources[0]->held;
+    assert_non_null(held);
+    world->sources[0]->held = NULL;
+    return held;
+}
+
+// The same, and those to come do not wait.
+static inline struct weir_snapshot *take_last_held(struct world *world)
+{
+    world->sources[0]->holds = false;
+    return take_held(world);
+}
+
 static inline enum weir_outcome_kind outcome(const struct world *world)
 {
     return weir_coordinator_outcome(world->coordinator)->kind;

@@ -48,12 +48,9 @@ static void test_checkpoints_are_handed_on_in_order(void **state)
     struct world world;
     make_world(&world, 2);
     feed(&world, 1);
-    world.sources[0]->holds = true;
+    let_hold(&world);
     tick(&world, 1000);
-    struct weir_snapshot *first = world.sources[0]->held;
-    assert_non_null(first);
-    world.sources[0]->holds = false; // epoch 2 is complete at once
-    world.sources[0]->held = NULL;
+    struct weir_snapshot *first = take_last_held(&world); // epoch 2 is complete at once
     feed(&world, 1);
     tick(&world, 1000);
     assert_int_equal(take_completed(&world, NULL), 0);
@@ -92,7 +89,7 @@ static void test_checkpoint_that_times_out_means_recovery(void **state)
     struct world world;
     make_world(&world, 1);
     feed(&world, 1);
-    world.sources[0]->holds = true;
+    let_hold(&world);
     tick(&world, 1000);
     tick(&world, 59999);
     assert_int_equal(outcome(&world), WEIR_OUTCOME_NONE);
@@ -207,14 +204,13 @@ static void test_acknowledgements_nobody_waits_for_are_dropped(void **state)
     struct weir_barrier barrier = {.number = 7};
     weir_snapshot_release(weir_snapshot_create(&barrier, 0, world.coordinator_mailbox)); // unknown
     feed(&world, 1);
-    world.sources[0]->holds = true;
+    let_hold(&world);
     tick(&world, 1000);
     barrier.number = 1;
     weir_snapshot_release(weir_snapshot_create(&barrier, 1, world.coordinator_mailbox)); // again
     weir_coordinator_step(world.coordinator);
     assert_int_equal(take_completed(&world, NULL), 0);
-    weir_snapshot_release(world.sources[0]->held);
-    world.sources[0]->held = NULL;
+    weir_snapshot_release(take_held(&world));
     weir_coordinator_step(world.coordinator);
     assert_int_equal(take_completed(&world, NULL), 1);
     free_world(&world);

@@ -11,19 +11,6 @@ static void make_tolerant_world(struct world *world, uint32_t concurrent_max, ui
                                                              .tolerable_failures = failures});
 }
 
-static void let_hold(struct world *world)
-{
-    world->sources[0]->holds = true;
-}
-
-static struct weir_snapshot *take_held(struct world *world)
-{
-    struct weir_snapshot *held = world->sources[0]->held;
-    assert_non_null(held);
-    world->sources[0]->held = NULL;
-    return held;
-}
-
 static void test_checkpoint_that_expires_is_given_up_and_its_number_passed_over(void **state)
 {
     (void)state;
@@ -32,8 +19,7 @@ static void test_checkpoint_that_expires_is_given_up_and_its_number_passed_over(
     feed(&world, 1);
     let_hold(&world);
     tick(&world, 1000);
-    struct weir_snapshot *late = take_held(&world);
-    world.sources[0]->holds = false;
+    struct weir_snapshot *late = take_last_held(&world);
     tick(&world, 60000);
     assert_int_equal(outcome(&world), WEIR_OUTCOME_NONE);
     assert_int_equal(world.sources[0]->cancelled_number, 1);
@@ -63,8 +49,7 @@ static void test_too_many_failures_in_a_row_end_the_run(void **state)
     tick(&world, 1000);
     weir_snapshot_abandon(take_held(&world));
     tick(&world, 60000); // 1 is given up, 2 triggered
-    weir_snapshot_abandon(take_held(&world));
-    world.sources[0]->holds = false;
+    weir_snapshot_abandon(take_last_held(&world));
     tick(&world, 60000); // 2 as well; 3 is complete and ends the count
     assert_int_equal(take_completed(&world, NULL), 3);
     commit(&world, 3);
@@ -83,21 +68,27 @@ static void test_too_many_failures_in_a_row_end_the_run(void **state)
     free_world(&world);
 }
 
+// Checkpoint 1 is asked for, and 2 complete before it. Returns the snapshot that 1 waits for.
+static struct weir_snapshot *overtake(struct world *world, struct weir_request *request)
+{
+    make_tolerant_world(world, 2, 0);
+    feed(world, 1);
+    let_hold(world);
+    weir_request_post(request, world->coordinator_mailbox);
+    tick(world, 0);
+    struct weir_snapshot *first = take_last_held(world);
+    feed(world, 1);
+    tick(world, 1000);
+    return first;
+}
+
 static void test_older_pending_checkpoint_is_subsumed(void **state)
 {
     (void)state;
     struct world world;
-    make_tolerant_world(&world, 2, 0);
-    feed(&world, 1);
-    let_hold(&world);
     struct weir_request *request =
         weir_request_create(&(struct weir_request_wish){.kind = WEIR_REQUEST_CHECKPOINT});
-    weir_request_post(request, world.coordinator_mailbox);
-    tick(&world, 0);
-    struct weir_snapshot *first = take_held(&world);
-    world.sources[0]->holds = false;
-    feed(&world, 1);
-    tick(&world, 1000);
+    struct weir_snapshot *first = overtake(&world, request);
     assert_int_equal(take_completed(&world, NULL), 2); // 1 is not waited for
     weir_snapshot_release(first);
     weir_coordinator_step(world.coordinator);
@@ -114,17 +105,9 @@ static void test_savepoint_is_not_subsumed(void **state)
 {
     (void)state;
     struct world world;
-    make_tolerant_world(&world, 2, 0);
-    feed(&world, 1);
-    let_hold(&world);
     struct weir_request *request = weir_request_create(
         &(struct weir_request_wish){.kind = WEIR_REQUEST_SAVEPOINT, .path = "/sp"});
-    weir_request_post(request, world.coordinator_mailbox);
-    tick(&world, 0);
-    struct weir_snapshot *first = take_held(&world);
-    world.sources[0]->holds = false;
-    feed(&world, 1);
-    tick(&world, 1000);
+    struct weir_snapshot *first = overtake(&world, request);
     assert_int_equal(take_completed(&world, NULL), 0);
     weir_snapshot_release(first);
     weir_coordinator_step(world.coordinator);

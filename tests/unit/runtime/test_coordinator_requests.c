@@ -185,7 +185,7 @@ static void test_requests_fail_with_the_run(void **state)
     (void)state;
     struct world world;
     make_world(&world, 1);
-    world.sources[0]->holds = true;
+    let_hold(&world);
     struct weir_request *pending = ask(&world, &checkpoint_wish);
     tick(&world, 0);
     struct weir_request *waiting = ask(&world, &savepoint_wish);
