@@ -110,13 +110,7 @@ static inline void avro_case_decode(struct avro_case *run, const struct weir_sch
         }
     }
     weir_decoder_decode(run->decoder, records, record_count, run->arena, &run->decoded);
-    for (uint32_t row = 0; row < run->decoded.row_count; row++) {
-        weir_buffer_append(&run->text, "\n", row != 0);
-        for (uint32_t i = 0; i < schema->column_count; i++) {
-            weir_buffer_append(&run->text, "|", i != 0);
-            append_value(&run->text, &run->decoded.columns[i], row);
-        }
-    }
+    append_rows(&run->text, schema, &run->decoded);
     weir_buffer_text(&run->text);
 }
 

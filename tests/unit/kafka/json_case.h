@@ -39,11 +39,31 @@ static inline void append_value(struct weir_buffer *out, const struct weir_colum
     }
 }
 
+// Values between |.
+static inline void append_row(struct weir_buffer *out, const struct weir_schema *schema,
+                              const struct weir_decoded *decoded, uint32_t row)
+{
+    for (uint32_t i = 0; i < schema->column_count; i++) {
+        weir_buffer_append(out, "|", i != 0);
+        append_value(out, &decoded->columns[i], row);
+    }
+}
+
+// Rows between newlines.
+static inline void append_rows(struct weir_buffer *out, const struct weir_schema *schema,
+                               const struct weir_decoded *decoded)
+{
+    for (uint32_t row = 0; row < decoded->row_count; row++) {
+        weir_buffer_append(out, "\n", row != 0);
+        append_row(out, schema, decoded, row);
+    }
+}
+
 struct decoded_case {
     struct weir_arena *arena;
     struct weir_decoder *decoder;
     struct weir_decoded decoded;
-    struct weir_buffer text; // of all rows: values between |, rows between newlines
+    struct weir_buffer text; // of all rows
 };
 
 // texts: record_count JSON texts, NULL is a null value. Values are put into blocks of just their
@@ -63,13 +83,7 @@ static inline void json_case_decode(struct decoded_case *run, const struct weir_
         }
     }
     weir_decoder_decode(run->decoder, records, record_count, run->arena, &run->decoded);
-    for (uint32_t row = 0; row < run->decoded.row_count; row++) {
-        weir_buffer_append(&run->text, "\n", row != 0);
-        for (uint32_t i = 0; i < schema->column_count; i++) {
-            weir_buffer_append(&run->text, "|", i != 0);
-            append_value(&run->text, &run->decoded.columns[i], row);
-        }
-    }
+    append_rows(&run->text, schema, &run->decoded);
 }
 
 static inline void json_case_release(struct decoded_case *run)

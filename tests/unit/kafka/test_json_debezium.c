@@ -17,9 +17,11 @@ static const struct weir_field fields[] = {
 };
 static const struct weir_schema schema = {8, fields};
 
-// A row as "1|…", "deletes", "nothing" or "bad: …", one a record, with newlines between.
-static char *decode(struct weir_arena *arena, bool is_key, const char *const *texts, uint32_t count)
+// What becomes of each record, between newlines: a row as "1|…", "deletes", "nothing" or "bad: …".
+static void expect_decoded(bool is_key, const char *const *texts, uint32_t count,
+                           const char *expected)
 {
+    struct weir_arena *arena = weir_arena_create(4096);
     struct weir_json_decode_options options = {.timestamp_digits = MILLISECONDS};
     struct weir_decoder *decoder = is_key ? weir_debezium_key_decoder_create(&schema, &options)
                                           : weir_debezium_decoder_create(&schema, &options);
@@ -41,19 +43,15 @@ static char *decode(struct weir_arena *arena, bool is_key, const char *const *te
             weir_buffer_printf(&out, "bad: %.60s", decoded.bad[bad++].message);
         } else {
             assert_int_equal(decoded.record_of_row[row], i);
-            for (uint32_t c = 0; c < schema.column_count; c++) {
-                weir_buffer_append(&out, "|", c != 0);
-                append_value(&out, &decoded.columns[c], row);
-            }
-            row++;
+            append_row(&out, &schema, &decoded, row++);
         }
     }
     assert_int_equal(row, decoded.row_count);
     assert_int_equal(bad, decoded.bad_count);
-    char *text = weir_arena_strdup(arena, weir_buffer_text(&out));
+    assert_string_equal(weir_buffer_text(&out), expected);
     weir_buffer_deinit(&out);
     weir_decoder_destroy(decoder);
-    return text;
+    weir_arena_destroy(arena);
 }
 
 #define COUNT(texts) (sizeof(texts) / sizeof(texts)[0])
@@ -78,21 +76,19 @@ static void test_debezium_operations(void **state)
         "no json",
         "{\"op\":\"c\",\"after\":{\"id\":6}}",
     };
-    struct weir_arena *arena = weir_arena_create(4096);
-    assert_string_equal(decode(arena, false, texts, COUNT(texts)),
-                        "1|NULL|NULL|NULL|NULL|NULL|NULL|NULL\n"
-                        "2|NULL|NULL|NULL|NULL|NULL|NULL|x\n"
-                        "3|NULL|NULL|NULL|NULL|NULL|NULL|NULL\n"
-                        "deletes\ndeletes\nnothing\n"
-                        "bad: the table was truncated, which names no keys: let the connec\n"
-                        "bad: a create, update or read without \"after\"\n"
-                        "bad: unknown \"op\" \"x\"\n"
-                        "bad: no change event of Debezium: it has no \"op\" of one letter (f\n"
-                        "bad: column \"id\": invalid input syntax for type integer: \"one\"\n"
-                        "5|NULL|NULL|NULL|NULL|NULL|NULL|NULL\ndeletes\n"
-                        "bad: invalid JSON at byte 1 of 7: a value was expected\n"
-                        "6|NULL|NULL|NULL|NULL|NULL|NULL|NULL");
-    weir_arena_destroy(arena);
+    expect_decoded(false, texts, COUNT(texts),
+                   "1|NULL|NULL|NULL|NULL|NULL|NULL|NULL\n"
+                   "2|NULL|NULL|NULL|NULL|NULL|NULL|x\n"
+                   "3|NULL|NULL|NULL|NULL|NULL|NULL|NULL\n"
+                   "deletes\ndeletes\nnothing\n"
+                   "bad: the table was truncated, which names no keys: let the connec\n"
+                   "bad: a create, update or read without \"after\"\n"
+                   "bad: unknown \"op\" \"x\"\n"
+                   "bad: no change event of Debezium: it has no \"op\" of one letter (f\n"
+                   "bad: column \"id\": invalid input syntax for type integer: \"one\"\n"
+                   "5|NULL|NULL|NULL|NULL|NULL|NULL|NULL\ndeletes\n"
+                   "bad: invalid JSON at byte 1 of 7: a value was expected\n"
+                   "6|NULL|NULL|NULL|NULL|NULL|NULL|NULL");
 }
 
 #define SCHEMA(parts)                                                                              \
@@ -138,9 +134,8 @@ static void test_debezium_values_by_schema(void **state)
         SCHEMA("{\"field\":\"t\",\"name\":\"io.debezium.time.Time\"}") "{\"op\":\"c\",\"after\":{"
                                                                        "\"id\":9,\"t\":86400001}}}",
     };
-    struct weir_arena *arena = weir_arena_create(4096);
-    assert_string_equal(
-        decode(arena, false, texts, COUNT(texts)),
+    expect_decoded(
+        false, texts, COUNT(texts),
         "1|12.345|NULL|NULL|NULL|NULL|NULL|NULL\n2|1234.500|NULL|NULL|NULL|NULL|NULL|NULL\n"
         "3|-0.100|NULL|NULL|NULL|NULL|NULL|NULL\n"
         "bad: column \"n\": invalid input syntax for type numeric: \"MDk=\": b\n"
@@ -149,7 +144,6 @@ static void test_debezium_values_by_schema(void **state)
         "7|NULL|NULL|NULL|2022-04-15 05:20:00.123457+00|NULL|NULL|NULL\n"
         "8|NULL|NULL|NULL|NULL|NULL|NULL|2022-01-08\n"
         "bad: column \"t\": 86400001 is out of range");
-    weir_arena_destroy(arena);
 }
 
 static void test_debezium_values_without_schema(void **state)
@@ -164,15 +158,13 @@ static void test_debezium_values_without_schema(void **state)
         "{\"op\":\"c\",\"after\":{\"id\":4,\"b\":\"A===\"}}",
         "{\"op\":\"c\",\"after\":{\"id\":5,\"b\":\"\\/w==\"}}",
     };
-    struct weir_arena *arena = weir_arena_create(4096);
-    assert_string_equal(decode(arena, false, texts, COUNT(texts)),
-                        "1|12.500|1970-01-01|01:00:00|2022-04-15 05:20:00.123+00|\\x00ff|"
-                        "-00:00:00.000001|NULL\n"
-                        "2|7.250|2024-02-29|04:05:00|2024-02-29 00:00:00+00|\\x|1 day|NULL\n"
-                        "bad: column \"b\": \"A\" is no base64\n"
-                        "bad: column \"b\": \"A===\" is no base64\n"
-                        "5|NULL|NULL|NULL|NULL|\\xff|NULL|NULL");
-    weir_arena_destroy(arena);
+    expect_decoded(false, texts, COUNT(texts),
+                   "1|12.500|1970-01-01|01:00:00|2022-04-15 05:20:00.123+00|\\x00ff|"
+                   "-00:00:00.000001|NULL\n"
+                   "2|7.250|2024-02-29|04:05:00|2024-02-29 00:00:00+00|\\x|1 day|NULL\n"
+                   "bad: column \"b\": \"A\" is no base64\n"
+                   "bad: column \"b\": \"A===\" is no base64\n"
+                   "5|NULL|NULL|NULL|NULL|\\xff|NULL|NULL");
 }
 
 static void test_debezium_keys(void **state)
@@ -185,13 +177,11 @@ static void test_debezium_keys(void **state)
         "{\"payload\":3,\"id\":3}", // a column of that name
         "5",
     };
-    struct weir_arena *arena = weir_arena_create(4096);
-    assert_string_equal(decode(arena, true, texts, COUNT(texts)),
-                        "1|NULL|NULL|NULL|NULL|NULL|NULL|NULL\n"
-                        "2|NULL|NULL|NULL|1970-01-01 00:00:01+00|NULL|NULL|NULL\n"
-                        "3|NULL|NULL|NULL|NULL|NULL|NULL|NULL\n"
-                        "bad: invalid JSON at byte 1 of 1: an object was expected");
-    weir_arena_destroy(arena);
+    expect_decoded(true, texts, COUNT(texts),
+                   "1|NULL|NULL|NULL|NULL|NULL|NULL|NULL\n"
+                   "2|NULL|NULL|NULL|1970-01-01 00:00:01+00|NULL|NULL|NULL\n"
+                   "3|NULL|NULL|NULL|NULL|NULL|NULL|NULL\n"
+                   "bad: invalid JSON at byte 1 of 1: an object was expected");
 }
 
 int main(void)
