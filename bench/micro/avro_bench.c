@@ -6,6 +6,7 @@
 //   avro_bench [ROUNDS]
 //
 // Each line is the median, over rounds that take turns, of CPU nanoseconds per record.
+#include "bench/micro/rounds.h"
 #include "bench/nexmark.h"
 #include "kafka/avro_decode.h"
 #include "kafka/avro_encode.h"
@@ -13,13 +14,10 @@
 #include <avro.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 enum {
     BATCH_COUNT = 2,
     RECORD_COUNT = BATCH_COUNT * WEIR_BATCH_ROWS_MAX,
-    ROUNDS_DEFAULT = 21,
-    ROUNDS_MAX = 1000,
     FIELD_COUNT = 7,
     BID_BYTES_MAX = 4096,
 };
@@ -64,19 +62,6 @@ struct bench {
     uint64_t sum; // so that nothing is left out
 };
 
-static void end_with(const char *text)
-{
-    fprintf(stderr, "avro_bench: %s\n", text);
-    exit(1);
-}
-
-static double cpu_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
-}
-
 static enum weir_avro_lookup find(struct weir_avro_schemas *schemas, uint32_t id,
                                   const struct weir_avro_type **type, const char **why)
 {
@@ -94,7 +79,7 @@ static void read_value(struct bench *bench, uint32_t idx)
     avro_reader_memory_set_source(bench->reader, bytes.data + WEIR_AVRO_FRAME_BYTES,
                                   (int64_t)(bytes.size_bytes - WEIR_AVRO_FRAME_BYTES));
     if (avro_value_read(bench->reader, &bench->value) != 0) {
-        end_with(avro_strerror());
+        rounds_end_with(avro_strerror());
     }
 }
 
@@ -133,7 +118,7 @@ static void decode(struct bench *bench, struct weir_decoder *decoder, uint32_t f
     weir_decoder_decode(decoder, &bench->records[first], WEIR_BATCH_ROWS_MAX, bench->arena,
                         decoded);
     if (decoded->row_count != WEIR_BATCH_ROWS_MAX) {
-        end_with(decoded->bad[0].message);
+        rounds_end_with(decoded->bad[0].message);
     }
 }
 
@@ -155,16 +140,16 @@ static double time_value_write(struct bench *bench)
     double total_ns = 0;
     for (uint32_t i = 0; i < RECORD_COUNT; i += 64) {
         read_value(bench, i);
-        double start_ns = cpu_ns();
+        double start_ns = rounds_cpu_ns();
         for (int again = 0; again < 64; again++) {
             avro_writer_reset(bench->writer);
             if (avro_value_write(bench->writer, &bench->value) != 0) {
-                end_with(avro_strerror());
+                rounds_end_with(avro_strerror());
             }
         }
-        total_ns += cpu_ns() - start_ns;
+        total_ns += rounds_cpu_ns() - start_ns;
     }
-    return total_ns / RECORD_COUNT;
+    return total_ns;
 }
 
 static double time_encode(struct bench *bench)
@@ -179,44 +164,22 @@ static double time_encode(struct bench *bench)
                                          .selected_count = decoded.row_count,
                                          .columns = decoded.columns,
                                          .arena = bench->arena};
-        double start_ns = cpu_ns();
+        double start_ns = rounds_cpu_ns();
         bench->out.size_bytes = 0;
         weir_encoder_encode(bench->encoder, &batch, 0, batch.selected_count, &bench->out, encoded);
-        total_ns += cpu_ns() - start_ns;
+        total_ns += rounds_cpu_ns() - start_ns;
         // It is what was read.
         for (uint32_t j = 0; j < WEIR_BATCH_ROWS_MAX; j++) {
             if (!weir_view_equal(weir_encoded_view(&bench->out, &encoded[j]),
                                  bench->records[i + j].value)) {
-                end_with("other bytes are written than were read");
+                rounds_end_with("other bytes are written than were read");
             }
         }
     }
-    return total_ns / RECORD_COUNT;
+    return total_ns;
 }
 
-// --- rounds ----------------------------------------------------------------------------------
-
-static double time_all(struct bench *bench, void (*run)(struct bench *bench, uint32_t first))
-{
-    double start_ns = cpu_ns();
-    for (uint32_t i = 0; i < RECORD_COUNT; i += WEIR_BATCH_ROWS_MAX) {
-        run(bench, i);
-    }
-    return (cpu_ns() - start_ns) / RECORD_COUNT;
-}
-
-static int compare_doubles(const void *a, const void *b)
-{
-    const double *left = a;
-    const double *right = b;
-    return (*left > *right) - (*left < *right);
-}
-
-static double median(double *values, size_t count)
-{
-    qsort(values, count, sizeof *values, compare_doubles);
-    return values[count / 2];
-}
+// --- the input -------------------------------------------------------------------------------
 
 static void set_string(const avro_value_t *value, size_t idx, const char *text, size_t size_bytes)
 {
@@ -257,7 +220,7 @@ static void make_bids(struct bench *bench)
         set_string(&bench->value, 6, event.extra, event.extra_bytes);
         avro_writer_reset(bench->writer);
         if (avro_value_write(bench->writer, &bench->value) != 0) {
-            end_with(avro_strerror());
+            rounds_end_with(avro_strerror());
         }
         size_t size_bytes = WEIR_AVRO_FRAME_BYTES + (size_t)avro_writer_tell(bench->writer);
         char *copy = weir_alloc_zero(size_bytes);
@@ -284,13 +247,13 @@ static void prepare(struct bench *bench)
                                                                    .type = bench->type,
                                                                    .id = 1},
                                  &bench->encoder, &error) != WEIR_OK) {
-        end_with(error.text);
+        rounds_end_with(error.text);
     }
     const struct weir_avro_decode_options options = {.schemas = &bench->schemas};
     bench->decoder = weir_avro_decoder_create(&schema, &options);
     bench->counter = weir_avro_decoder_create(&no_schema, &options);
     if (avro_schema_from_json_length(schema_text, strlen(schema_text), &bench->avro_schema) != 0) {
-        end_with(avro_strerror());
+        rounds_end_with(avro_strerror());
     }
     avro_value_iface_t *class = avro_generic_class_from_schema(bench->avro_schema);
     avro_generic_value_new(class, &bench->value);
@@ -301,30 +264,23 @@ static void prepare(struct bench *bench)
 
 int main(int argc, char **argv)
 {
-    enum { LINES = 6 };
-    static double times[LINES][ROUNDS_MAX];
-    static const char *const names[LINES] = {"avro-c value read",  "avro-c value read, 7 fields",
-                                             "decode, 7 fields",   "decode, count only",
-                                             "avro-c value write", "encode, 7 fields"};
+    static const struct rounds_line lines[] = {
+        {"avro-c value read", .run = run_value},
+        {"avro-c value read, 7 fields", .run = run_value_fields},
+        {"decode, 7 fields", .run = run_decode},
+        {"decode, count only", .run = run_count},
+        {"avro-c value write", .time = time_value_write},
+        {"encode, 7 fields", .time = time_encode},
+    };
+    enum { LINES = sizeof lines / sizeof lines[0] };
     static struct bench bench;
-    long rounds = argc > 1 ? strtol(argv[1], NULL, 10) : ROUNDS_DEFAULT;
-    if (rounds < 1 || rounds > ROUNDS_MAX) {
-        end_with("rounds: 1 to 1000");
-    }
+    long rounds = rounds_of(argc, argv);
     prepare(&bench);
-    for (long round = 0; round < rounds; round++) {
-        times[0][round] = time_all(&bench, run_value);
-        times[1][round] = time_all(&bench, run_value_fields);
-        times[2][round] = time_all(&bench, run_decode);
-        times[3][round] = time_all(&bench, run_count);
-        times[4][round] = time_value_write(&bench);
-        times[5][round] = time_encode(&bench);
-    }
     double medians[LINES];
+    rounds_measure(&bench, lines, LINES, RECORD_COUNT, rounds, medians);
     for (int i = 0; i < LINES; i++) {
-        medians[i] = median(times[i], (size_t)rounds);
         double of = medians[i < 4 ? 0 : 4];
-        printf("%-30s %6.1f ns  avro-c's value is %.1f times that\n", names[i], medians[i],
+        printf("%-30s %6.1f ns  avro-c's value is %.1f times that\n", lines[i].name, medians[i],
                of / medians[i]);
     }
     return bench.sum == 0 ? 1 : 0;

@@ -6,20 +6,18 @@
 //   json_bench [ROUNDS]
 //
 // Each line is the median, over rounds that take turns, of CPU nanoseconds per record.
+#include "bench/micro/rounds.h"
 #include "bench/nexmark.h"
 #include "kafka/json_decode.h"
 #include "kafka/json_encode.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <yyjson.h>
 
 enum {
     BATCH_COUNT = 32,
     RECORD_COUNT = BATCH_COUNT * WEIR_BATCH_ROWS_MAX,
-    ROUNDS_DEFAULT = 21,
-    ROUNDS_MAX = 1000,
     POOL_BYTES = 1 << 20,
 };
 
@@ -48,19 +46,6 @@ struct bench {
     char *pool;
 };
 
-static void end_with(const char *text)
-{
-    fprintf(stderr, "json_bench: %s\n", text);
-    exit(1);
-}
-
-static double cpu_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
-}
-
 // --- what is measured ------------------------------------------------------------------------
 
 static void build_tree(struct bench *bench, uint32_t first, yyjson_read_flag flags)
@@ -73,7 +58,7 @@ static void build_tree(struct bench *bench, uint32_t first, yyjson_read_flag fla
         yyjson_doc *document = yyjson_read_opts((char *)(uintptr_t)value.data, value.size_bytes,
                                                 flags, &allocator, NULL);
         if (document == NULL) {
-            end_with("yyjson refuses an event");
+            rounds_end_with("yyjson refuses an event");
         }
     }
 }
@@ -95,7 +80,7 @@ static void run_decode(struct bench *bench, uint32_t first)
     weir_decoder_decode(bench->decoder, &bench->records[first], WEIR_BATCH_ROWS_MAX, bench->arena,
                         &decoded);
     if (decoded.row_count != WEIR_BATCH_ROWS_MAX) {
-        end_with(decoded.bad[0].message);
+        rounds_end_with(decoded.bad[0].message);
     }
 }
 
@@ -106,61 +91,34 @@ static void run_count(struct bench *bench, uint32_t first)
     weir_decoder_decode(bench->counter, &bench->records[first], WEIR_BATCH_ROWS_MAX, bench->arena,
                         &decoded);
     if (decoded.row_count != WEIR_BATCH_ROWS_MAX) {
-        end_with("an event was not counted");
+        rounds_end_with("an event was not counted");
     }
 }
 
 // The rows to encode are decoded first, off the clock.
-static double time_encode(struct bench *bench, uint32_t first)
+static double time_encode(struct bench *bench)
 {
     static struct weir_encoded encoded[WEIR_BATCH_ROWS_MAX];
-    struct weir_decoded decoded;
-    weir_arena_reset(bench->arena);
-    weir_decoder_decode(bench->decoder, &bench->records[first], WEIR_BATCH_ROWS_MAX, bench->arena,
-                        &decoded);
-    const struct weir_batch batch = {.schema = &bid_schema,
-                                     .row_count = decoded.row_count,
-                                     .selected_count = decoded.row_count,
-                                     .columns = decoded.columns[0].children,
-                                     .arena = bench->arena};
-    double start_ns = cpu_ns();
-    bench->out.size_bytes = 0;
-    weir_encoder_encode(bench->encoder, &batch, 0, batch.selected_count, &bench->out, encoded);
-    return cpu_ns() - start_ns;
-}
-
-// --- rounds ----------------------------------------------------------------------------------
-
-static double time_all(struct bench *bench, void (*run)(struct bench *bench, uint32_t first))
-{
-    double start_ns = cpu_ns();
-    for (uint32_t i = 0; i < RECORD_COUNT; i += WEIR_BATCH_ROWS_MAX) {
-        run(bench, i);
-    }
-    return (cpu_ns() - start_ns) / RECORD_COUNT;
-}
-
-static double time_all_encodes(struct bench *bench)
-{
     double total_ns = 0;
     for (uint32_t i = 0; i < RECORD_COUNT; i += WEIR_BATCH_ROWS_MAX) {
-        total_ns += time_encode(bench, i);
+        struct weir_decoded decoded;
+        weir_arena_reset(bench->arena);
+        weir_decoder_decode(bench->decoder, &bench->records[i], WEIR_BATCH_ROWS_MAX, bench->arena,
+                            &decoded);
+        const struct weir_batch batch = {.schema = &bid_schema,
+                                         .row_count = decoded.row_count,
+                                         .selected_count = decoded.row_count,
+                                         .columns = decoded.columns[0].children,
+                                         .arena = bench->arena};
+        double start_ns = rounds_cpu_ns();
+        bench->out.size_bytes = 0;
+        weir_encoder_encode(bench->encoder, &batch, 0, batch.selected_count, &bench->out, encoded);
+        total_ns += rounds_cpu_ns() - start_ns;
     }
-    return total_ns / RECORD_COUNT;
+    return total_ns;
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-    const double *left = a;
-    const double *right = b;
-    return (*left > *right) - (*left < *right);
-}
-
-static double median(double *values, size_t count)
-{
-    qsort(values, count, sizeof *values, compare_doubles);
-    return values[count / 2];
-}
+// --- the input -------------------------------------------------------------------------------
 
 static void make_bids(struct bench *bench)
 {
@@ -188,14 +146,15 @@ static void make_bids(struct bench *bench)
 
 int main(int argc, char **argv)
 {
-    static double times[5][ROUNDS_MAX];
-    static const char *const names[5] = {"yyjson tree", "yyjson tree, numbers as text",
-                                         "decode, 5 of 7 fields", "decode, count only",
-                                         "encode, 5 fields"};
-    long rounds = argc > 1 ? strtol(argv[1], NULL, 10) : ROUNDS_DEFAULT;
-    if (rounds < 1 || rounds > ROUNDS_MAX) {
-        end_with("rounds: 1 to 1000");
-    }
+    static const struct rounds_line lines[] = {
+        {"yyjson tree", .run = run_tree},
+        {"yyjson tree, numbers as text", .run = run_tree_raw_numbers},
+        {"decode, 5 of 7 fields", .run = run_decode},
+        {"decode, count only", .run = run_count},
+        {"encode, 5 fields", .time = time_encode},
+    };
+    enum { LINES = sizeof lines / sizeof lines[0] };
+    long rounds = rounds_of(argc, argv);
     const struct weir_json_decode_options options = {.timestamp_digits = 3};
     struct bench bench = {
         .decoder = weir_json_decoder_create(&event_schema, &options),
@@ -205,17 +164,11 @@ int main(int argc, char **argv)
         .pool = weir_alloc(POOL_BYTES),
     };
     make_bids(&bench);
-    for (long round = 0; round < rounds; round++) {
-        times[0][round] = time_all(&bench, run_tree);
-        times[1][round] = time_all(&bench, run_tree_raw_numbers);
-        times[2][round] = time_all(&bench, run_decode);
-        times[3][round] = time_all(&bench, run_count);
-        times[4][round] = time_all_encodes(&bench);
-    }
-    double tree_ns = median(times[0], (size_t)rounds);
-    for (int i = 0; i < 5; i++) {
-        double ns = median(times[i], (size_t)rounds);
-        printf("%-30s %6.1f ns  %.2f of the tree\n", names[i], ns, ns / tree_ns);
+    double medians[LINES];
+    rounds_measure(&bench, lines, LINES, RECORD_COUNT, rounds, medians);
+    for (int i = 0; i < LINES; i++) {
+        printf("%-30s %6.1f ns  %.2f of the tree\n", lines[i].name, medians[i],
+               medians[i] / medians[0]);
     }
     for (uint32_t i = 0; i < RECORD_COUNT; i++) {
         free((char *)(uintptr_t)bench.records[i].value.data);
