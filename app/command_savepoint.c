@@ -3,119 +3,53 @@
 // until the savepoint is committed and copied.
 #include "app/command.h"
 #include "app/exit_code.h"
+#include "app/http/client.h"
 #include "app/http/http.h"
 #include "app/http/listen.h"
 
-#include <errno.h>
-#include <netdb.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
+#include <stdio.h>
 
-enum { OPTION_STOP = 1, OPTION_DRAIN = 2, ANSWER_BYTES_MAX = 1 << 20 };
+enum { OPTION_STOP = 1, OPTION_DRAIN = 2 };
 
-// url: "http://host:port" or "http://[ipv6]:port". -1: *why says why nobody answered.
-static int connect_to(const char *url, const char **why)
+static const char *request_body(const char *path, uint32_t options, struct weir_buffer *out)
 {
-    char text[WEIR_HTTP_ADDRESS_BYTES + 16];
-    snprintf(text, sizeof text, "%s", url + strlen("http://"));
-    char *colon = strrchr(text, ':');
-    *why = "no address";
-    if (colon == NULL) {
-        return -1;
-    }
-    *colon = '\0';
-    char *host = text;
-    if (host[0] == '[') {
-        host++;
-        host[strcspn(host, "]")] = '\0';
-    }
-    struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
-    struct addrinfo *found;
-    int failed = getaddrinfo(host, colon + 1, &hints, &found);
-    if (failed != 0) {
-        *why = gai_strerror(failed);
-        return -1;
-    }
-    int descriptor = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (descriptor >= 0 && connect(descriptor, found->ai_addr, found->ai_addrlen) != 0) {
-        close(descriptor);
-        descriptor = -1;
-    }
-    *why = strerror(errno);
-    freeaddrinfo(found);
-    return descriptor;
-}
-
-static bool send_all(int descriptor, const char *data, size_t size_bytes)
-{
-    while (size_bytes > 0) {
-        ssize_t sent = send(descriptor, data, size_bytes, MSG_NOSIGNAL);
-        if (sent <= 0) {
-            return false;
-        }
-        data += sent;
-        size_bytes -= (size_t)sent;
-    }
-    return true;
-}
-
-static void put_request(const struct weir_config *config, const char *path, uint32_t options,
-                        struct weir_buffer *out)
-{
-    struct weir_buffer body = {0};
     bool is_last = (options & (OPTION_STOP | OPTION_DRAIN)) != 0;
-    weir_buffer_printf(&body, "{\"path\": ");
-    weir_http_append_json_text(&body, path);
-    weir_buffer_printf(&body, ", \"stop\": %s, \"drain\": %s}", is_last ? "true" : "false",
+    weir_buffer_printf(out, "{\"path\": ");
+    weir_http_append_json_text(out, path);
+    weir_buffer_printf(out, ", \"stop\": %s, \"drain\": %s}", is_last ? "true" : "false",
                        (options & OPTION_DRAIN) != 0 ? "true" : "false");
-    weir_buffer_printf(out,
-                       "POST /api/v1/savepoints HTTP/1.1\r\nHost: localhost\r\n"
-                       "Connection: close\r\nContent-Length: %zu\r\n",
-                       body.size_bytes);
-    if (config->http_token != NULL) {
-        weir_buffer_printf(out, "Authorization: Bearer %s\r\n", config->http_token);
-    }
-    weir_buffer_printf(out, "\r\n%s", weir_buffer_text(&body));
-    weir_buffer_deinit(&body);
+    return weir_buffer_text(out);
 }
 
 static int ask(const struct weir_cli *cli, const struct weir_config *config, const char *path,
                uint32_t options)
 {
-    char url[WEIR_HTTP_ADDRESS_BYTES + 16];
-    const char *why;
-    int descriptor = connect_to(weir_http_local_url(config->http_listen, url, sizeof url), &why);
-    if (descriptor < 0) {
-        fprintf(cli->err, "weir: no weir answers on %s: %s (WEIR_HTTP_LISTEN)\n", url, why);
+    char base[WEIR_HTTP_ADDRESS_BYTES + 16];
+    char url[sizeof base + 32];
+    snprintf(url, sizeof url, "%s/api/v1/savepoints",
+             weir_http_local_url(config->http_listen, base, sizeof base));
+    struct weir_buffer body = {0};
+    const struct weir_http_call call = {.method = "POST",
+                                        .url = url,
+                                        .token = config->http_token,
+                                        .body = request_body(path, options, &body)};
+    struct weir_http_answer answer;
+    struct weir_error error;
+    enum weir_status status = weir_http_call(&call, &answer, &error);
+    weir_buffer_deinit(&body);
+    if (status != WEIR_OK) {
+        fprintf(cli->err, "weir: no weir answers on %s (WEIR_HTTP_LISTEN)\n", error.text);
         return WEIR_EXIT_FAILED;
     }
-    struct weir_buffer request = {0};
-    struct weir_buffer answer = {0};
-    put_request(config, path, options, &request);
-    bool is_sent = send_all(descriptor, request.data, request.size_bytes);
-    ssize_t got = is_sent ? 1 : 0;
-    while (got > 0 && answer.size_bytes < ANSWER_BYTES_MAX) {
-        got = recv(descriptor, weir_buffer_reserve(&answer, 4096), 4096, 0);
-        answer.size_bytes += got > 0 ? (size_t)got : 0;
-    }
-    close(descriptor);
-    int status = 0;
-    const char *text = weir_buffer_text(&answer);
-    const char *body = strstr(text, "\r\n\r\n");
-    int exit_code = WEIR_EXIT_FAILED;
-    if (sscanf(text, "HTTP/1.1 %d", &status) != 1 || body == NULL) {
-        fprintf(cli->err, "weir: %s gave no answer: the process has ended\n", url);
-    } else if (status == 200) {
-        fputs(body + 4, cli->out);
-        exit_code = WEIR_EXIT_OK;
+    int exit_code = WEIR_EXIT_OK;
+    if (answer.status == 200) {
+        fputs(weir_buffer_text(&answer.body), cli->out);
     } else {
-        fprintf(cli->err, "weir: no savepoint was made (HTTP %d): %s", status, body + 4);
-        exit_code = status < 500 ? WEIR_EXIT_REFUSED : WEIR_EXIT_FAILED;
+        fprintf(cli->err, "weir: no savepoint was made (HTTP %d): %s", answer.status,
+                weir_buffer_text(&answer.body));
+        exit_code = answer.status < 500 ? WEIR_EXIT_REFUSED : WEIR_EXIT_FAILED;
     }
-    weir_buffer_deinit(&request);
-    weir_buffer_deinit(&answer);
+    weir_buffer_deinit(&answer.body);
     return exit_code;
 }
 
