@@ -14,6 +14,7 @@
 
 #include "kafka/registry_fetch.h"
 #include "runtime/base/assert.h"
+#include "runtime/base/disk.h"
 #include "runtime/base/limits.h"
 #include "runtime/base/log.h"
 
@@ -22,7 +23,6 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -408,8 +408,7 @@ enum weir_status weir_registry_create(const struct weir_registry_config *config,
         // One folder a registry: ids mean something else in another one.
         char *folder = weir_arena_printf(registry->arena, "%s/%016" PRIx64, config->cache_folder,
                                          fingerprint(registry->place.url, ""));
-        if ((mkdir(config->cache_folder, 0750) != 0 && errno != EEXIST) ||
-            (mkdir(folder, 0750) != 0 && errno != EEXIST)) {
+        if (!weir_disk_make_folders(folder)) {
             weir_log(WEIR_LOG_WARN, "schemas cannot be kept in %s: %s", folder, strerror(errno));
         } else {
             registry->cache_folder = folder;

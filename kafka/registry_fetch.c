@@ -2,15 +2,14 @@
 // See registry_fetch.h.
 #include "kafka/registry_fetch.h"
 
+#include "runtime/base/disk.h"
 #include "runtime/base/log.h"
 #include "runtime/types/json_out.h"
 
 #include <curl/curl.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 #include <yyjson.h>
 
 enum { REFERENCES_MAX = 256, REFERENCE_DEPTH_MAX = 32, FILE_BYTES_MAX = 16 << 20 };
@@ -160,21 +159,6 @@ enum weir_registry_answer weir_registry_post_schema(struct weir_registry_handle 
 
 // --- on disk ---------------------------------------------------------------------------------
 
-static bool read_file(const char *path, struct weir_buffer *out)
-{
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0) {
-        return false;
-    }
-    ssize_t got;
-    do {
-        got = read(file, weir_buffer_reserve(out, 4096), 4096);
-        out->size_bytes += got > 0 ? (size_t)got : 0;
-    } while (got > 0 && out->size_bytes < FILE_BYTES_MAX);
-    close(file);
-    return got == 0;
-}
-
 static struct weir_view copy_text(struct weir_arena *arena, yyjson_val *value)
 {
     return weir_arena_copy(arena, (struct weir_view){yyjson_get_str(value), yyjson_get_len(value)});
@@ -187,7 +171,8 @@ bool weir_registry_load(const char *folder, const char *name, struct weir_arena 
     struct weir_buffer body = {0};
     bool is_good = false;
     yyjson_doc *document = NULL;
-    if (folder != NULL && read_file(weir_arena_printf(arena, "%s/%s", folder, name), &body)) {
+    if (folder != NULL &&
+        weir_disk_read(weir_arena_printf(arena, "%s/%s", folder, name), FILE_BYTES_MAX, &body)) {
         document = yyjson_read(body.data, body.size_bytes, 0);
     }
     yyjson_val *root = yyjson_doc_get_root(document);
@@ -215,16 +200,6 @@ bool weir_registry_load(const char *folder, const char *name, struct weir_arena 
     return is_good;
 }
 
-static bool write_file(const char *path, const char *text, size_t size_bytes)
-{
-    int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0640);
-    if (file < 0) {
-        return false;
-    }
-    bool is_written = write(file, text, size_bytes) == (ssize_t)size_bytes && fsync(file) == 0;
-    return close(file) == 0 && is_written;
-}
-
 void weir_registry_keep(const char *folder, const char *name,
                         const struct weir_registry_bundle *bundle)
 {
@@ -248,7 +223,7 @@ void weir_registry_keep(const char *folder, const char *name,
     struct weir_buffer fresh = {0};
     weir_buffer_printf(&path, "%s/%s", folder, name);
     weir_buffer_printf(&fresh, "%s/%s.new", folder, name);
-    if (text == NULL || !write_file(weir_buffer_text(&fresh), text, size_bytes) ||
+    if (text == NULL || !weir_disk_write_file(weir_buffer_text(&fresh), text, size_bytes) ||
         rename(weir_buffer_text(&fresh), weir_buffer_text(&path)) != 0) {
         weir_log(WEIR_LOG_WARN, "a schema cannot be kept in %s: %s", weir_buffer_text(&path),
                  strerror(errno));

@@ -4,6 +4,7 @@
 #include "rocksdb_backend/files.h"
 
 #include "runtime/base/assert.h"
+#include "runtime/base/disk.h"
 #include "runtime/base/failpoint.h"
 #include "runtime/base/log.h"
 
@@ -175,8 +176,8 @@ enum weir_status weir_file_verify(const char *folder, const struct weir_state_fi
     }
     if ((uint64_t)info.st_size != file->size_bytes) {
         return weir_error_set(error, WEIR_DOMAIN_STORE, WEIR_ACTION_REFUSE,
-                              "state: %s is damaged: expected %" PRIu64 " bytes, found %" PRIu64
-                              WEIR_STATE_REPAIR_HINT,
+                              "state: %s is damaged: expected %" PRIu64
+                              " bytes, found %" PRIu64 WEIR_STATE_REPAIR_HINT,
                               path, file->size_bytes, (uint64_t)info.st_size);
     }
     uint64_t size_bytes;
@@ -195,19 +196,7 @@ enum weir_status weir_file_verify(const char *folder, const struct weir_state_fi
 
 static bool take_copy(void *context, const char *data, size_t bytes)
 {
-    int file = *(int *)context;
-    while (bytes > 0) {
-        ssize_t written = write(file, data, bytes);
-        if (written < 0 && errno == EINTR) {
-            continue;
-        }
-        if (written <= 0) {
-            return false;
-        }
-        data += written;
-        bytes -= (size_t)written;
-    }
-    return true;
+    return weir_disk_write(*(int *)context, data, bytes);
 }
 
 // False: errno says why.
@@ -322,16 +311,9 @@ void weir_file_remove(const char *folder, const char *name)
 
 enum weir_status weir_folder_sync(const char *path, struct weir_error *error)
 {
-    int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (folder < 0) {
-        return weir_file_error(error, WEIR_ACTION_RECOVER, "open", path, "");
-    }
-    enum weir_status status = WEIR_OK;
-    if (fsync(folder) != 0) {
-        status = weir_file_error(error, WEIR_ACTION_RECOVER, "sync", path, "");
-    }
-    close(folder);
-    return status;
+    return weir_disk_sync_folder(path)
+               ? WEIR_OK
+               : weir_file_error(error, WEIR_ACTION_RECOVER, "sync", path, "");
 }
 
 static int remove_one(const char *path, const struct stat *info, int kind, struct FTW *place)
@@ -365,18 +347,9 @@ enum weir_status weir_folder_make_all(const char *path, struct weir_error *error
 {
     char part[WEIR_STATE_PATH_BYTES_MAX];
     snprintf(part, sizeof part, "%s", path);
-    for (char *slash = strchr(part + 1, '/');; slash = strchr(slash + 1, '/')) {
-        if (slash != NULL) {
-            *slash = '\0';
-        }
-        if (mkdir(part, 0750) != 0 && errno != EEXIST) {
-            return weir_file_error(error, WEIR_ACTION_REFUSE, "make the folder", part, "");
-        }
-        if (slash == NULL) {
-            return WEIR_OK;
-        }
-        *slash = '/';
-    }
+    return weir_disk_make_folders(part)
+               ? WEIR_OK
+               : weir_file_error(error, WEIR_ACTION_REFUSE, "make the folder", part, "");
 }
 
 enum weir_status weir_folder_each(const char *path,

@@ -3,6 +3,7 @@
 #include "rocksdb_backend/redo_log.h"
 
 #include "rocksdb_backend/files.h"
+#include "runtime/base/disk.h"
 #include "runtime/base/failpoint.h"
 
 #include <errno.h>
@@ -36,14 +37,8 @@ static void flush(struct writer *writer)
         XXH3_64bits_update(writer->digest, data, rest);
     }
     writer->size_bytes += rest;
-    while (rest > 0 && writer->error_number == 0) {
-        ssize_t written = write(writer->file, data, rest);
-        if (written > 0) {
-            data += written;
-            rest -= (size_t)written;
-        } else if (written == 0 || errno != EINTR) {
-            writer->error_number = written == 0 ? EIO : errno;
-        }
+    if (writer->error_number == 0 && !weir_disk_write(writer->file, data, rest)) {
+        writer->error_number = errno;
     }
     writer->block.size_bytes = 0;
 }
@@ -202,8 +197,8 @@ static enum weir_status read_whole(const char *folder, const struct weir_state_f
     if (out->size_bytes != file->size_bytes || xxh3 != file->xxh3) {
         return weir_error_set(error, WEIR_DOMAIN_STORE, WEIR_ACTION_REFUSE,
                               "state: %s is damaged: expected %" PRIu64
-                              " bytes with checksum %016" PRIx64 ", found %zu with %016" PRIx64
-                              WEIR_STATE_REPAIR_HINT,
+                              " bytes with checksum %016" PRIx64
+                              ", found %zu with %016" PRIx64 WEIR_STATE_REPAIR_HINT,
                               path, file->size_bytes, file->xxh3, out->size_bytes, xxh3);
     }
     return WEIR_OK;

@@ -3,6 +3,7 @@
 // together with them.
 #include "runtime/savepoint.h"
 
+#include "runtime/base/disk.h"
 #include "runtime/base/failpoint.h"
 
 #include <dirent.h>
@@ -34,24 +35,6 @@ static enum weir_status io_error(struct weir_error *error, const char *what, con
                           name[0] != '\0' ? "/" : "", name, strerror(errno));
 }
 
-static enum weir_status make_folders(const char *path, struct weir_error *error)
-{
-    char part[PATH_BYTES_MAX];
-    snprintf(part, sizeof part, "%s", path);
-    for (char *slash = strchr(part + 1, '/');; slash = strchr(slash + 1, '/')) {
-        if (slash != NULL) {
-            *slash = '\0';
-        }
-        if (mkdir(part, 0750) != 0 && errno != EEXIST) {
-            return io_error(error, "make the folder", part, "");
-        }
-        if (slash == NULL) {
-            return WEIR_OK;
-        }
-        *slash = '/';
-    }
-}
-
 enum weir_status weir_savepoint_prepare(const char *path, struct weir_error *error)
 {
     const char *folder = folder_of(path);
@@ -60,8 +43,10 @@ enum weir_status weir_savepoint_prepare(const char *path, struct weir_error *err
                               "savepoint: \"%s\" is no absolute path of a folder on weir's side",
                               path);
     }
-    if (make_folders(folder, error) != WEIR_OK) {
-        return WEIR_ERROR;
+    char part[PATH_BYTES_MAX];
+    snprintf(part, sizeof part, "%s", folder);
+    if (!weir_disk_make_folders(part)) {
+        return io_error(error, "make the folder", part, "");
     }
     DIR *found = opendir(folder);
     if (found == NULL) {
@@ -86,22 +71,6 @@ enum weir_status weir_savepoint_prepare(const char *path, struct weir_error *err
         return io_error(error, "write to", folder, "");
     }
     return WEIR_OK;
-}
-
-static bool write_all(int file, const char *data, size_t size_bytes)
-{
-    while (size_bytes > 0) {
-        ssize_t written = write(file, data, size_bytes);
-        if (written < 0 && errno == EINTR) {
-            continue;
-        }
-        if (written <= 0) {
-            return false;
-        }
-        data += written;
-        size_bytes -= (size_t)written;
-    }
-    return true;
 }
 
 struct transfer {
@@ -132,7 +101,7 @@ static enum weir_status pass_through(const struct transfer *transfer,
         if (got > 0) {
             XXH3_64bits_update(digest, block, (size_t)got);
             size_bytes += (uint64_t)got;
-            is_written = to < 0 || write_all(to, block, (size_t)got);
+            is_written = to < 0 || weir_disk_write(to, block, (size_t)got);
         }
         is_cancelled = transfer->is_cancelled != NULL && atomic_load(transfer->is_cancelled);
     }
@@ -217,15 +186,7 @@ static enum weir_status transfer_all(const struct transfer *transfer,
 
 static enum weir_status sync_folder(const char *folder, struct weir_error *error)
 {
-    int file = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    enum weir_status status = WEIR_OK;
-    if (file < 0 || fsync(file) != 0) {
-        status = io_error(error, "sync", folder, "");
-    }
-    if (file >= 0) {
-        close(file);
-    }
-    return status;
+    return weir_disk_sync_folder(folder) ? WEIR_OK : io_error(error, "sync", folder, "");
 }
 
 static enum weir_status write_manifest(const char *folder, const struct weir_manifest *manifest,
@@ -237,13 +198,10 @@ static enum weir_status write_manifest(const char *folder, const struct weir_man
     snprintf(temporary, sizeof temporary, "%s.tmp", path);
     struct weir_buffer bytes = {0};
     weir_manifest_encode(manifest, &bytes);
-    int file = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0640);
-    bool is_written = file >= 0 && write_all(file, bytes.data, bytes.size_bytes) &&
-                      fsync(file) == 0 && rename(temporary, path) == 0;
-    enum weir_status status =
-        is_written ? WEIR_OK : io_error(error, "write", folder, MANIFEST_NAME);
-    if (file >= 0) {
-        close(file);
+    enum weir_status status = WEIR_OK;
+    if (!weir_disk_write_file(temporary, bytes.data, bytes.size_bytes) ||
+        rename(temporary, path) != 0) {
+        status = io_error(error, "write", folder, MANIFEST_NAME);
     }
     weir_buffer_deinit(&bytes);
     return status;
@@ -289,24 +247,6 @@ enum weir_status weir_savepoint_write(const char *path, const char *store_folder
     return status;
 }
 
-// Reads a whole file; false with errno set.
-static bool read_file(const char *path, struct weir_buffer *out)
-{
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0) {
-        return false;
-    }
-    ssize_t got;
-    do {
-        got = read(file, weir_buffer_reserve(out, 65536), 65536);
-        out->size_bytes += got > 0 ? (size_t)got : 0;
-    } while ((got > 0 && out->size_bytes < MANIFEST_BYTES_MAX) || (got < 0 && errno == EINTR));
-    int saved = errno;
-    close(file);
-    errno = saved;
-    return got == 0;
-}
-
 enum weir_status weir_savepoint_read(const char *path, struct weir_arena *arena,
                                      struct weir_manifest *manifest, struct weir_error *error)
 {
@@ -315,7 +255,7 @@ enum weir_status weir_savepoint_read(const char *path, struct weir_arena *arena,
     snprintf(name, sizeof name, "%s/%s", folder, MANIFEST_NAME);
     struct weir_buffer bytes = {0};
     enum weir_status status;
-    if (read_file(name, &bytes)) {
+    if (weir_disk_read(name, MANIFEST_BYTES_MAX, &bytes)) {
         struct weir_view view = {.data = bytes.data, .size_bytes = bytes.size_bytes};
         status = weir_manifest_decode(name, view, arena, manifest, error);
     } else if (errno == ENOENT && access(folder, F_OK) == 0) {

@@ -7,6 +7,7 @@
 // 2. Nothing is written under a name that another attempt could use (the attempt is in the name).
 #include "runtime/store.h"
 
+#include "runtime/base/disk.h"
 #include "runtime/base/failpoint.h"
 #include "runtime/base/log.h"
 
@@ -34,24 +35,6 @@ static enum weir_status io_error(struct weir_error *error, enum weir_error_actio
                           "checkpoint store: cannot %s %s: %s", what, path, strerror(errno));
 }
 
-static enum weir_status make_folders(const char *path, struct weir_error *error)
-{
-    char part[PATH_BYTES_MAX];
-    snprintf(part, sizeof part, "%s", path);
-    for (char *slash = strchr(part + 1, '/');; slash = strchr(slash + 1, '/')) {
-        if (slash != NULL) {
-            *slash = '\0';
-        }
-        if (mkdir(part, 0750) != 0 && errno != EEXIST) {
-            return io_error(error, WEIR_ACTION_REFUSE, "make the folder", part);
-        }
-        if (slash == NULL) {
-            return WEIR_OK;
-        }
-        *slash = '/';
-    }
-}
-
 enum weir_status weir_store_open_read_only(const char *dir, const char *job_id, int32_t instance_id,
                                            struct weir_store **store, struct weir_error *error)
 {
@@ -73,12 +56,15 @@ enum weir_status weir_store_open(const char *dir, const char *job_id, int32_t in
     if (weir_store_open_read_only(dir, job_id, instance_id, store, error) != WEIR_OK) {
         return WEIR_ERROR;
     }
-    if (make_folders((*store)->path, error) != WEIR_OK) {
-        weir_store_close(*store);
-        *store = NULL;
-        return WEIR_ERROR;
+    char part[PATH_BYTES_MAX];
+    snprintf(part, sizeof part, "%s", (*store)->path);
+    if (weir_disk_make_folders(part)) {
+        return WEIR_OK;
     }
-    return WEIR_OK;
+    io_error(error, WEIR_ACTION_REFUSE, "make the folder", part);
+    weir_store_close(*store);
+    *store = NULL;
+    return WEIR_ERROR;
 }
 
 void weir_store_close(struct weir_store *store)
@@ -151,24 +137,6 @@ enum weir_status weir_store_list(struct weir_store *store, struct weir_arena *ar
     return WEIR_OK;
 }
 
-// Reads a whole file; false with errno set.
-static bool read_file(const char *path, struct weir_buffer *out)
-{
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0) {
-        return false;
-    }
-    ssize_t got;
-    do {
-        got = read(file, weir_buffer_reserve(out, 65536), 65536);
-        out->size_bytes += got > 0 ? (size_t)got : 0;
-    } while ((got > 0 && out->size_bytes < FILE_BYTES_MAX) || (got < 0 && errno == EINTR));
-    int saved = errno;
-    close(file);
-    errno = saved;
-    return got == 0;
-}
-
 enum weir_status weir_store_read_manifest(struct weir_store *store, int64_t number,
                                           const struct weir_attempt *attempt,
                                           struct weir_arena *arena, struct weir_manifest *manifest,
@@ -179,7 +147,7 @@ enum weir_status weir_store_read_manifest(struct weir_store *store, int64_t numb
     struct weir_buffer bytes = {0};
     enum weir_status status;
     *is_missing = false;
-    if (!read_file(path, &bytes)) {
+    if (!weir_disk_read(path, FILE_BYTES_MAX, &bytes)) {
         *is_missing = errno == ENOENT;
         status = io_error(error, WEIR_ACTION_REFUSE, "read", path);
     } else {
@@ -205,7 +173,7 @@ enum weir_status weir_store_verify_file(struct weir_store *store,
     snprintf(path, sizeof path, "%s/%s", store->path, file->name);
     struct weir_buffer bytes = {0};
     enum weir_status status = WEIR_OK;
-    if (!read_file(path, &bytes)) {
+    if (!weir_disk_read(path, FILE_BYTES_MAX, &bytes)) {
         status = io_error(error, WEIR_ACTION_REFUSE, "read", path);
     } else if (bytes.size_bytes != file->size_bytes) {
         status = weir_error_set(error, WEIR_DOMAIN_STORE, WEIR_ACTION_REFUSE,
@@ -224,36 +192,6 @@ enum weir_status weir_store_verify_file(struct weir_store *store,
     return status;
 }
 
-static bool write_all(int file, const char *data, size_t size_bytes)
-{
-    while (size_bytes > 0) {
-        ssize_t written = write(file, data, size_bytes);
-        if (written < 0 && errno == EINTR) {
-            continue;
-        }
-        if (written <= 0) {
-            return false;
-        }
-        data += written;
-        size_bytes -= (size_t)written;
-    }
-    return true;
-}
-
-static enum weir_status sync_folder(const char *path, struct weir_error *error)
-{
-    int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (folder < 0 || fsync(folder) != 0) {
-        enum weir_status status = io_error(error, WEIR_ACTION_RECOVER, "sync the folder", path);
-        if (folder >= 0) {
-            close(folder);
-        }
-        return status;
-    }
-    close(folder);
-    return WEIR_OK;
-}
-
 // Temporary file, fsync, rename, fsync of the folder. With an owner: no rename once the store is
 // somebody else's, however long the process slept before it.
 static enum weir_status write_durably(struct weir_store *store, const char *path,
@@ -265,7 +203,7 @@ static enum weir_status write_durably(struct weir_store *store, const char *path
         return io_error(error, WEIR_ACTION_RECOVER, "create", temporary);
     }
     bool is_written = !weir_failpoint("store.write") &&
-                      write_all(file, bytes.data, bytes.size_bytes) && fsync(file) == 0;
+                      weir_disk_write(file, bytes.data, bytes.size_bytes) && fsync(file) == 0;
     int saved = errno;
     close(file);
     errno = saved;
@@ -283,7 +221,9 @@ static enum weir_status write_durably(struct weir_store *store, const char *path
         return io_error(error, WEIR_ACTION_RECOVER, "rename", temporary);
     }
     weir_failpoint("store.renamed");
-    return sync_folder(store->path, error);
+    return weir_disk_sync_folder(store->path)
+               ? WEIR_OK
+               : io_error(error, WEIR_ACTION_RECOVER, "sync the folder", store->path);
 }
 
 static enum weir_status write_manifest(struct weir_store *store, const struct weir_attempt *owner,
@@ -338,7 +278,7 @@ enum weir_status weir_store_check_owner(struct weir_store *store, const struct w
     snprintf(path, sizeof path, "%s/owner", store->path);
     struct weir_buffer bytes = {0};
     enum weir_status status = WEIR_OK;
-    if (!read_file(path, &bytes)) {
+    if (!weir_disk_read(path, FILE_BYTES_MAX, &bytes)) {
         status = io_error(error, WEIR_ACTION_RECOVER, "read", path);
     } else if (strcmp(weir_buffer_text(&bytes), owner->text) != 0) {
         status = weir_error_set(error, WEIR_DOMAIN_STORE, WEIR_ACTION_FENCED,
@@ -355,7 +295,7 @@ struct weir_attempt weir_store_owner(struct weir_store *store)
     snprintf(path, sizeof path, "%s/owner", store->path);
     struct weir_buffer bytes = {0};
     struct weir_attempt owner = {.text = ""};
-    if (read_file(path, &bytes) && bytes.size_bytes == sizeof owner.text - 1) {
+    if (weir_disk_read(path, FILE_BYTES_MAX, &bytes) && bytes.size_bytes == sizeof owner.text - 1) {
         memcpy(owner.text, bytes.data, bytes.size_bytes);
     }
     weir_buffer_deinit(&bytes);
