@@ -77,6 +77,13 @@ struct weir_function {
                   struct weir_value_error *error);
 };
 
+// A line of a table of functions; behind the flags come the types of the arguments.
+#define WEIR_FUNCTION_ROW(the_name, the_result, the_kernel, the_check, the_flags, ...)             \
+    {                                                                                              \
+        .name = the_name, .arg_count = sizeof((uint8_t[]){__VA_ARGS__}), .args = {__VA_ARGS__},    \
+        .result = the_result, .flags = the_flags, .kernel = the_kernel, .check = the_check         \
+    }
+
 struct weir_function_table {
     const struct weir_function *functions;
     uint32_t count;
@@ -120,6 +127,19 @@ struct weir_cast {
     enum weir_cast_context context; // the narrowest that allows it
     struct weir_function function;
 };
+
+// A line of a table of casts.
+#define WEIR_CAST_ROW(from, to, the_context, the_kernel, the_flags)                                \
+    {                                                                                              \
+        .context = the_context, .function = {                                                      \
+            .name = "cast",                                                                        \
+            .arg_count = 1,                                                                        \
+            .args = {from},                                                                        \
+            .result = to,                                                                          \
+            .flags = WEIR_FUNCTION_CAST | (the_flags),                                             \
+            .kernel = the_kernel                                                                   \
+        }                                                                                          \
+    }
 
 struct weir_cast_table {
     const struct weir_cast *casts;

@@ -528,10 +528,7 @@ static void kernel_join(struct weir_kernel *kernel)
 // --- tables ----------------------------------------------------------------------------------
 
 #define FUNCTION(the_name, type, the_kernel, the_flags, ...)                                       \
-    {                                                                                              \
-        .name = the_name, .arg_count = sizeof((uint8_t[]){__VA_ARGS__}), .args = {__VA_ARGS__},    \
-        .result = WEIR_ARG_##type, .flags = the_flags, .kernel = the_kernel                        \
-    }
+    WEIR_FUNCTION_ROW(the_name, WEIR_ARG_##type, the_kernel, NULL, the_flags, __VA_ARGS__)
 #define ARRAY WEIR_ARG_ARRAY
 #define ELEMENT WEIR_ARG_ANYELEMENT
 #define INT WEIR_ARG_INTEGER

@@ -135,16 +135,7 @@ DEFINE_FROM_NUMERIC(numeric_to_f64, double, weir_numeric_to_double)
 // --- table -----------------------------------------------------------------------------------
 
 #define CAST(from, to, the_context, the_kernel, the_flags)                                         \
-    {                                                                                              \
-        .context = WEIR_CAST_##the_context, .function = {                                          \
-            .name = "cast",                                                                        \
-            .arg_count = 1,                                                                        \
-            .args = {WEIR_ARG_##from},                                                             \
-            .result = WEIR_ARG_##to,                                                               \
-            .flags = WEIR_FUNCTION_CAST | (the_flags),                                             \
-            .kernel = the_kernel                                                                   \
-        }                                                                                          \
-    }
+    WEIR_CAST_ROW(WEIR_ARG_##from, WEIR_ARG_##to, WEIR_CAST_##the_context, the_kernel, the_flags)
 #define TOTAL WEIR_FUNCTION_TOTAL
 
 static const struct weir_cast CASTS[] = {

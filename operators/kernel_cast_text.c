@@ -121,16 +121,7 @@ const struct weir_function weir_char_explicit_function = LENGTH("bpchar", CHAR, 
 // --- table -----------------------------------------------------------------------------------
 
 #define CAST(from, to, the_context, the_kernel)                                                    \
-    {                                                                                              \
-        .context = WEIR_CAST_##the_context, .function = {                                          \
-            .name = "cast",                                                                        \
-            .arg_count = 1,                                                                        \
-            .args = {WEIR_ARG_##from},                                                             \
-            .result = WEIR_ARG_##to,                                                               \
-            .flags = WEIR_FUNCTION_CAST,                                                           \
-            .kernel = the_kernel                                                                   \
-        }                                                                                          \
-    }
+    WEIR_CAST_ROW(WEIR_ARG_##from, WEIR_ARG_##to, WEIR_CAST_##the_context, the_kernel, 0)
 #define BOTH_WAYS(type)                                                                            \
     CAST(type, TEXT, ASSIGNMENT, kernel_output), CAST(type, VARCHAR, ASSIGNMENT, kernel_output),   \
         CAST(type, CHAR, ASSIGNMENT, kernel_output), CAST(TEXT, type, EXPLICIT, kernel_input),     \

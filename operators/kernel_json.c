@@ -167,16 +167,7 @@ WEIR_KERNEL_1(kernel_to_bool, uint8_t, struct weir_view, to_bool)
 WEIR_KERNEL_1(kernel_to_numeric, struct weir_numeric, struct weir_view, to_numeric)
 
 #define CAST(to, the_kernel)                                                                       \
-    {                                                                                              \
-        .context = WEIR_CAST_EXPLICIT, .function = {                                               \
-            .name = "cast",                                                                        \
-            .arg_count = 1,                                                                        \
-            .args = {WEIR_ARG_JSONB},                                                              \
-            .result = WEIR_ARG_##to,                                                               \
-            .flags = WEIR_FUNCTION_CAST,                                                           \
-            .kernel = the_kernel                                                                   \
-        }                                                                                          \
-    }
+    WEIR_CAST_ROW(WEIR_ARG_JSONB, WEIR_ARG_##to, WEIR_CAST_EXPLICIT, the_kernel, 0)
 
 static const struct weir_cast CASTS[] = {
     CAST(BOOLEAN, kernel_to_bool),    CAST(SMALLINT, kernel_to_i16), CAST(INTEGER, kernel_to_i32),
@@ -190,10 +181,7 @@ const struct weir_cast_table weir_casts_json = {.casts = CASTS,
 // --- table -----------------------------------------------------------------------------------
 
 #define FUNCTION(the_name, type, the_kernel, ...)                                                  \
-    {                                                                                              \
-        .name = the_name, .arg_count = sizeof((uint8_t[]){__VA_ARGS__}), .args = {__VA_ARGS__},    \
-        .result = WEIR_ARG_##type, .kernel = the_kernel                                            \
-    }
+    WEIR_FUNCTION_ROW(the_name, WEIR_ARG_##type, the_kernel, NULL, 0, __VA_ARGS__)
 #define JSONB WEIR_ARG_JSONB
 #define JSON WEIR_ARG_JSON
 #define TEXT WEIR_ARG_TEXT

@@ -369,10 +369,7 @@ WEIR_KERNEL_1(kernel_chr, struct weir_view, int32_t, chr)
 // --- table -----------------------------------------------------------------------------------
 
 #define FUNCTION(the_name, type, the_kernel, ...)                                                  \
-    {                                                                                              \
-        .name = the_name, .arg_count = sizeof((uint8_t[]){__VA_ARGS__}), .args = {__VA_ARGS__},    \
-        .result = WEIR_ARG_##type, .kernel = the_kernel                                            \
-    }
+    WEIR_FUNCTION_ROW(the_name, WEIR_ARG_##type, the_kernel, NULL, 0, __VA_ARGS__)
 #define TEXT WEIR_ARG_TEXT
 #define BYTEA WEIR_ARG_BYTEA
 #define INT WEIR_ARG_INTEGER

@@ -324,16 +324,7 @@ WEIR_KERNEL_1(kernel_date_to_time, int64_t, int32_t, date_to_time)
 WEIR_KERNEL_1(kernel_time_to_date, int32_t, int64_t, time_to_date)
 
 #define CAST(from, to, the_context, the_kernel)                                                    \
-    {                                                                                              \
-        .context = WEIR_CAST_##the_context, .function = {                                          \
-            .name = "cast",                                                                        \
-            .arg_count = 1,                                                                        \
-            .args = {WEIR_ARG_##from},                                                             \
-            .result = WEIR_ARG_##to,                                                               \
-            .flags = WEIR_FUNCTION_CAST,                                                           \
-            .kernel = the_kernel                                                                   \
-        }                                                                                          \
-    }
+    WEIR_CAST_ROW(WEIR_ARG_##from, WEIR_ARG_##to, WEIR_CAST_##the_context, the_kernel, 0)
 
 static const struct weir_cast CASTS[] = {
     CAST(DATE, TIMESTAMP, IMPLICIT, kernel_date_to_time),
@@ -350,10 +341,7 @@ const struct weir_cast_table weir_casts_time = {.casts = CASTS,
 // --- table -----------------------------------------------------------------------------------
 
 #define FUNCTION(the_name, type, the_kernel, the_check, ...)                                       \
-    {                                                                                              \
-        .name = the_name, .arg_count = sizeof((uint8_t[]){__VA_ARGS__}), .args = {__VA_ARGS__},    \
-        .result = WEIR_ARG_##type, .kernel = the_kernel, .check = the_check                        \
-    }
+    WEIR_FUNCTION_ROW(the_name, WEIR_ARG_##type, the_kernel, the_check, 0, __VA_ARGS__)
 #define TEXT WEIR_ARG_TEXT
 #define INT WEIR_ARG_INTEGER
 #define DATE WEIR_ARG_DATE
