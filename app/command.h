@@ -47,6 +47,17 @@ extern const struct weir_command weir_manual_command;
 extern const struct weir_command weir_savepoint_command;
 extern const struct weir_command weir_version_command;
 
+// What a command needs to know about its environment; whatever is wrong is in *faults. In
+// command.c; everything lives in the arena.
+
+// The whole configuration and a job that can be run; its plan, NULL when the SQL has faults.
+const struct weir_plan *weir_command_load(const struct weir_cli *cli, struct weir_arena *arena,
+                                          struct weir_config *config,
+                                          struct weir_fault_list *faults);
+// For commands that look at a job or its store: only what is given has to be right.
+void weir_command_load_given(const struct weir_cli *cli, struct weir_arena *arena,
+                             struct weir_config *config, struct weir_fault_list *faults);
+
 // The commands in the order in which they are listed; NULL: idx is beyond the last one.
 const struct weir_command *weir_command_at(uint32_t idx);
 

@@ -2,7 +2,6 @@
 // `weir check`: everything that can be found without a broker, all faults at once.
 #include "app/command.h"
 #include "app/exit_code.h"
-#include "app/job_check.h"
 
 enum { OPTION_CONNECT = 1 << 0 };
 
@@ -35,14 +34,7 @@ static int run(const struct weir_cli *cli, const struct weir_command_line *line)
     struct weir_arena *arena = weir_arena_create(65536);
     struct weir_fault_list faults;
     struct weir_config config;
-    const struct weir_plan *plan = NULL;
-    weir_fault_list_init(&faults, arena);
-    weir_config_load(
-        &(struct weir_config_input){.environment = cli->environment, .root_dir = cli->root_dir},
-        arena, &config, &faults);
-    if (config.sql_text != NULL) {
-        plan = weir_job_check(&config, arena, &faults);
-    }
+    const struct weir_plan *plan = weir_command_load(cli, arena, &config, &faults);
     print_notices(&config, cli->err);
     weir_fault_list_print(&faults, cli->err);
     bool is_ok = faults.count == 0;

@@ -46,8 +46,8 @@ static int list(const struct looking *looking)
         bool is_missing;
         fprintf(out, "%8" PRId64 "  %-16s  ", entry->number, entry->attempt.text);
         print_time(out, entry->modified_ms);
-        if (weir_store_read_manifest(looking->store, entry->number, &entry->attempt,
-                                     looking->arena, &manifest, &is_missing, &error) != WEIR_OK) {
+        if (weir_store_read_manifest(looking->store, entry->number, &entry->attempt, looking->arena,
+                                     &manifest, &is_missing, &error) != WEIR_OK) {
             fprintf(out, "  %s\n",
                     is_missing ? "deleted meanwhile" : "DAMAGED: weir checkpoints verify");
             continue;
@@ -122,8 +122,8 @@ static int look_at(const struct looking *looking, const char *number_text, bool 
         struct weir_error error;
         bool is_missing;
         found_count++;
-        if (weir_store_read_manifest(looking->store, entry->number, &entry->attempt,
-                                     looking->arena, &manifest, &is_missing, &error) != WEIR_OK) {
+        if (weir_store_read_manifest(looking->store, entry->number, &entry->attempt, looking->arena,
+                                     &manifest, &is_missing, &error) != WEIR_OK) {
             fprintf(looking->cli->out, "%s\n", error.text);
             fault_count++;
         } else if (is_verify) {
@@ -167,16 +167,10 @@ static int run(const struct weir_cli *cli, const struct weir_command_line *line)
     struct weir_fault_list faults;
     struct weir_config config;
     struct weir_error error;
-    weir_fault_list_init(&faults, arena);
-    struct weir_config_input input = {
-        .environment = cli->environment,
-        .root_dir = cli->root_dir,
-        .is_partial_ok = true,
-        .is_sql_optional = true,
-    };
+    weir_command_load_given(cli, arena, &config, &faults);
     struct looking looking = {.cli = cli, .arena = arena};
     int exit_code;
-    if (weir_config_load(&input, arena, &config, &faults) != WEIR_OK) {
+    if (faults.count > 0) {
         weir_fault_list_print(&faults, cli->err);
         exit_code = WEIR_EXIT_REFUSED;
     } else if (config.job_id == NULL) {

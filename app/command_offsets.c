@@ -3,7 +3,6 @@
 #include "app/command.h"
 #include "app/config_table.h"
 #include "app/exit_code.h"
-#include "app/job_check.h"
 #include "app/offsets_reset.h"
 #include "runtime/base/failpoint.h"
 #include "runtime/base/log.h"
@@ -39,13 +38,7 @@ static int run(const struct weir_cli *cli, const struct weir_command_line *line)
     struct weir_config config;
     struct weir_config where = {0};
     struct weir_error error;
-    weir_fault_list_init(&faults, arena);
-    weir_config_load(
-        &(struct weir_config_input){.environment = cli->environment, .root_dir = cli->root_dir},
-        arena, &config, &faults);
-    if (config.sql_text != NULL) {
-        weir_job_check(&config, arena, &faults);
-    }
+    weir_command_load(cli, arena, &config, &faults);
     if (weir_parse_start(to, arena, &where, &error) != WEIR_OK) {
         weir_fault_list_add(&faults, "--to: %s", error.text);
     }

@@ -3,7 +3,6 @@
 // opened and the job runs (app/run.h).
 #include "app/command.h"
 #include "app/exit_code.h"
-#include "app/job_check.h"
 #include "runtime/base/failpoint.h"
 #include "runtime/base/log.h"
 
@@ -14,13 +13,7 @@ static int run(const struct weir_cli *cli, const struct weir_command_line *line)
     struct weir_fault_list faults;
     struct weir_config config;
     struct weir_error error;
-    weir_fault_list_init(&faults, arena);
-    weir_config_load(
-        &(struct weir_config_input){.environment = cli->environment, .root_dir = cli->root_dir},
-        arena, &config, &faults);
-    if (config.sql_text != NULL) {
-        weir_job_check(&config, arena, &faults);
-    }
+    weir_command_load(cli, arena, &config, &faults);
     if (config.failpoints != NULL && weir_failpoints_init(config.failpoints, &error) != WEIR_OK) {
         weir_fault_list_add(&faults, "%s", error.text);
     }

@@ -63,15 +63,9 @@ static int run(const struct weir_cli *cli, const struct weir_command_line *line)
     struct weir_arena *arena = weir_arena_create(65536);
     struct weir_fault_list faults;
     struct weir_config config;
-    weir_fault_list_init(&faults, arena);
-    struct weir_config_input input = {
-        .environment = cli->environment,
-        .root_dir = cli->root_dir,
-        .is_partial_ok = true,
-        .is_sql_optional = true,
-    };
+    weir_command_load_given(cli, arena, &config, &faults);
     int exit_code = WEIR_EXIT_REFUSED;
-    if (weir_config_load(&input, arena, &config, &faults) != WEIR_OK) {
+    if (faults.count > 0) {
         weir_fault_list_print(&faults, cli->err);
     } else if (config.http_listen == NULL || config.http_listen[0] == '\0') {
         fprintf(cli->err, "weir: WEIR_HTTP_LISTEN is empty: the job cannot be asked\n");

@@ -196,12 +196,7 @@ static int run(const struct weir_cli *cli, const struct weir_command_line *line)
     struct weir_arena *arena = weir_arena_create(65536);
     struct weir_fault_list faults;
     struct weir_config config;
-    weir_fault_list_init(&faults, arena);
-    weir_config_load(&(struct weir_config_input){.environment = cli->environment,
-                                                 .root_dir = cli->root_dir,
-                                                 .is_partial_ok = true,
-                                                 .is_sql_optional = true},
-                     arena, &config, &faults);
+    weir_command_load_given(cli, arena, &config, &faults);
     char url[128];
     int exit_code = WEIR_EXIT_REFUSED;
     if (faults.count > 0) {

@@ -2,7 +2,6 @@
 // `weir transactions`: what is open on the topics of the job.
 #include "app/command.h"
 #include "app/exit_code.h"
-#include "app/job_check.h"
 #include "app/transactions.h"
 #include "runtime/base/log.h"
 
@@ -14,13 +13,7 @@ static int run(const struct weir_cli *cli, const struct weir_command_line *line)
     struct weir_fault_list faults;
     struct weir_config config;
     struct weir_error error;
-    weir_fault_list_init(&faults, arena);
-    weir_config_load(
-        &(struct weir_config_input){.environment = cli->environment, .root_dir = cli->root_dir},
-        arena, &config, &faults);
-    if (config.sql_text != NULL) {
-        weir_job_check(&config, arena, &faults);
-    }
+    weir_command_load(cli, arena, &config, &faults);
     int exit_code = WEIR_EXIT_OK;
     if (faults.count > 0) {
         weir_fault_list_print(&faults, cli->err);

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// See command.h.
+#include "app/command.h"
+
+#include "app/job_check.h"
+
+const struct weir_plan *weir_command_load(const struct weir_cli *cli, struct weir_arena *arena,
+                                          struct weir_config *config,
+                                          struct weir_fault_list *faults)
+{
+    weir_fault_list_init(faults, arena);
+    weir_config_load(
+        &(struct weir_config_input){.environment = cli->environment, .root_dir = cli->root_dir},
+        arena, config, faults);
+    return config->sql_text != NULL ? weir_job_check(config, arena, faults) : NULL;
+}
+
+void weir_command_load_given(const struct weir_cli *cli, struct weir_arena *arena,
+                             struct weir_config *config, struct weir_fault_list *faults)
+{
+    weir_fault_list_init(faults, arena);
+    weir_config_load(&(struct weir_config_input){.environment = cli->environment,
+                                                 .root_dir = cli->root_dir,
+                                                 .is_partial_ok = true,
+                                                 .is_sql_optional = true},
+                     arena, config, faults);
+}
