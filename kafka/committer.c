@@ -124,19 +124,6 @@ static const char *topic_id_of(const struct weir_committer *committer, const cha
     return "";
 }
 
-static const char *kind_name(enum weir_barrier_type type)
-{
-    switch (type) {
-    case WEIR_BARRIER_CHECKPOINT:
-        return "checkpoint";
-    case WEIR_BARRIER_SAVEPOINT:
-        return "savepoint";
-    case WEIR_BARRIER_FINAL:
-        return "final";
-    }
-    return "unknown";
-}
-
 static void fill_manifest(const struct weir_committer *committer,
                           const struct weir_completed *completed, struct weir_arena *arena,
                           struct weir_manifest *manifest)
@@ -170,7 +157,7 @@ static void fill_manifest(const struct weir_committer *committer,
         .job_id = config->job_id,
         .instance_id = config->instance_id,
         .cluster_id = config->cluster_id,
-        .kind = kind_name(completed->barrier.type),
+        .kind = weir_barrier_type_name(completed->barrier.type),
         .restore = config->restore,
         .weir_version = WEIR_VERSION,
         .created_ms = completed->barrier.timestamp_ms, // now() goes on from it after a restore

@@ -5,6 +5,19 @@
 #include "runtime/base/clock.h"
 #include "runtime/state.h"
 
+const char *weir_barrier_type_name(enum weir_barrier_type type)
+{
+    switch (type) {
+    case WEIR_BARRIER_CHECKPOINT:
+        return "checkpoint";
+    case WEIR_BARRIER_SAVEPOINT:
+        return "savepoint";
+    case WEIR_BARRIER_FINAL:
+        return "final";
+    }
+    return "unknown";
+}
+
 const char *weir_checkpoint_failure_name(enum weir_checkpoint_failure failure)
 {
     switch (failure) {

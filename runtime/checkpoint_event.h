@@ -24,6 +24,9 @@ enum weir_checkpoint_failure {
 };
 const char *weir_checkpoint_failure_name(enum weir_checkpoint_failure failure);
 
+// "checkpoint", "savepoint", "final": in manifests and over HTTP.
+const char *weir_barrier_type_name(enum weir_barrier_type type);
+
 // Of a committed checkpoint, in microseconds; the longest of all tasks where they work side by
 // side.
 struct weir_checkpoint_phases {

@@ -226,19 +226,6 @@ static const char *state_of(enum weir_checkpoint_event_kind kind)
     return "skipped";
 }
 
-static const char *kind_of(enum weir_barrier_type type)
-{
-    switch (type) {
-    case WEIR_BARRIER_CHECKPOINT:
-        return "checkpoint";
-    case WEIR_BARRIER_SAVEPOINT:
-        return "savepoint";
-    case WEIR_BARRIER_FINAL:
-        return "final";
-    }
-    return "unknown";
-}
-
 static void add_checkpoint(yyjson_mut_doc *document, yyjson_mut_val *list,
                            const struct weir_board_checkpoint *checkpoint)
 {
@@ -246,7 +233,7 @@ static void add_checkpoint(yyjson_mut_doc *document, yyjson_mut_val *list,
     const struct weir_checkpoint_phases *phases = &event->phases;
     yyjson_mut_val *entry = yyjson_mut_arr_add_obj(document, list);
     yyjson_mut_obj_add_int(document, entry, "number", event->number);
-    yyjson_mut_obj_add_str(document, entry, "kind", kind_of(event->type));
+    yyjson_mut_obj_add_str(document, entry, "kind", weir_barrier_type_name(event->type));
     yyjson_mut_obj_add_str(document, entry, "state", state_of(event->kind));
     yyjson_mut_obj_add_int(document, entry, "triggered_ms", event->timestamp_ms);
     if (event->kind == WEIR_CHECKPOINT_COMMITTED) {
