@@ -110,7 +110,7 @@ enum weir_status weir_config_load(const struct weir_config_input *input, struct 
 // back.
 uint64_t weir_config_shared_bytes(const struct weir_config *config);
 
-// design, section 2 (time-outs): (interval + time-out) × (concurrent + 1) + 30 s, at least 90 s.
+// (interval + time-out) × (concurrent + 1) + 30 s, at least 90 s.
 int64_t weir_transaction_timeout_ms(int64_t checkpoint_interval_ms, int64_t checkpoint_timeout_ms,
                                     uint32_t checkpoint_concurrent_max);
 

@@ -137,7 +137,7 @@ struct weir_producer_ops {
                               struct weir_error *error);
     // A transactional request on this handle ended in an error of transport or time since it was
     // created: it may still reach the coordinator late. Such a handle is destroyed and made anew
-    // before its next begin (design, section 2). Cheap; any thread.
+    // before its next begin (docs/commit.md, "Late requests"). Cheap; any thread.
     bool (*is_used_up)(struct weir_producer *producer);
     // The same, but only for TxnOffsetCommit since the last begin: then the epoch is aborted.
     bool (*is_offset_commit_doubtful)(struct weir_producer *producer);
@@ -246,7 +246,7 @@ struct weir_kafka {
 enum weir_status weir_rdkafka_create(const struct weir_kafka_config *config,
                                      struct weir_kafka **kafka, struct weir_error *error);
 
-// "2.0.2"; and whether this release is known to hang in send_offsets (kafka.md's watchdog warning).
+// "2.0.2"; and whether this release is known to hang in send_offsets.
 const char *weir_rdkafka_version(void);
 bool weir_rdkafka_version_is_suspect(void);
 // Is there a property of that name (in librdkafka's spelling)? For configuration errors; nearest

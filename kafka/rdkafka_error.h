@@ -25,7 +25,7 @@ struct weir_rdkafka_verdict {
     bool is_abort_required;
 };
 
-// Pure: the rules of kafka.md's table in code.
+// Pure: what the table of codes in rdkafka_error.c says.
 enum weir_error_action weir_rdkafka_error_action(enum weir_rdkafka_call call,
                                                  const struct weir_rdkafka_verdict *verdict);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Watches the transactional requests of a producer handle: has one of them ended in an error of
-// transport or time? Then it may still reach the coordinator late (design, "Late and doubled
+// transport or time? Then it may still reach the coordinator late (docs/commit.md, "Late
 // requests"). Also the failpoints kafka.sent.<Request> and kafka.answered.<Request>, at which tests
 // kill the process: <Request> is InitProducerId, AddPartitionsToTxn, AddOffsetsToTxn, EndTxn or
 // TxnOffsetCommit.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sink: rows become messages of one topic. Encodes value and key, chooses partition and
-// timestamp (contract: "Message timestamp", "Partitioning") and hands the message to its writer.
+// timestamp and hands the message to its writer.
 #ifndef WEIR_KAFKA_SINK_H
 #define WEIR_KAFKA_SINK_H
 

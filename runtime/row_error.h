@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows and records that cannot be used: counted by reason, and stopped, skipped or sent to a
-// dead-letter topic by the policy of their table (contract, section 5). Nothing vanishes silently:
-// an operator that leaves a row out reports it here, once. Thread: the task's.
+// dead-letter topic by the policy of their table. Nothing vanishes silently: an operator that
+// leaves a row out reports it here, once. Thread: the task's.
 #ifndef WEIR_RUNTIME_ROW_ERROR_H
 #define WEIR_RUNTIME_ROW_ERROR_H
 

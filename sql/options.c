@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The WITH options of a table, each with its check, in one list (contract: table options). Options
-// whose feature is not there yet are in the list as well and are refused by name, so that none is
-// ever ignored. Place: between the syntax of CREATE TABLE and struct weir_table.
+// The WITH options of a table, each with its check, in one list. Options whose feature is not there
+// yet are in the list as well and are refused by name, so that none is ever ignored. Place: between
+// the syntax of CREATE TABLE and struct weir_table.
 #include "runtime/types/datetime.h"
 #include "sql/interval.h"
 #include "sql/nearest.h"

@@ -122,7 +122,7 @@ struct weir_plan_check {
 struct weir_plan_node {
     enum weir_plan_kind kind;
     uint32_t idx;     // in weir_plan.nodes; inputs come before the nodes they feed
-    const char *id;   // stable: a hash of kind, inputs' ids, table, expressions (design, sect. 7)
+    const char *id;   // stable: a hash of kind, inputs' ids, table, expressions
     const char *name; // for people: "project → fast_flights"
     uint32_t input_count; // 0 for sources; more than one is UNION ALL: rows of any, as they come
     struct weir_plan_node **inputs;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A proxy in front of brokers that understands Kafka's requests and does to them what a bad network
 // can do: holds, loses, doubles, delays them, cuts connections before or after them. What it is
-// for: requests that reach the broker late, after their retry has succeeded (design, "late and
-// doubled requests"); and exact points of the commit protocol at which to kill something.
+// for: requests that reach the broker late, after their retry has succeeded (docs/commit.md,
+// "Late requests"); and exact points of the commit protocol at which to kill something.
 //
 // A proxy has routes (a port that it listens on, and the broker behind it); rules and counters are
 // one set for all routes, since a test does not know which broker a coordinator lives on. To keep
