@@ -337,13 +337,3 @@ const struct weir_variable weir_variables[] = {
 };
 
 const uint32_t weir_variable_count = sizeof weir_variables / sizeof weir_variables[0];
-
-const struct weir_variable *weir_variable_find(const char *name)
-{
-    for (uint32_t i = 0; i < weir_variable_count; i++) {
-        if (strcmp(weir_variables[i].name, name) == 0) {
-            return &weir_variables[i];
-        }
-    }
-    return NULL;
-}

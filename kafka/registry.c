@@ -278,17 +278,6 @@ static void unwatch(struct weir_avro_schemas *schemas, int descriptor)
     pthread_mutex_unlock(&registry->lock);
 }
 
-void weir_registry_status(struct weir_registry *registry, struct weir_registry_status *status)
-{
-    pthread_mutex_lock(&registry->lock);
-    *status = (struct weir_registry_status){.is_down = registry->is_down};
-    snprintf(status->error, sizeof status->error, "%.255s", registry->error);
-    for (struct entry *entry = registry->entries; entry != NULL; entry = entry->next) {
-        status->pending_count += entry->state == WEIR_AVRO_PENDING ? 1 : 0;
-    }
-    pthread_mutex_unlock(&registry->lock);
-}
-
 // --- at a start ------------------------------------------------------------------------------
 
 static uint64_t fingerprint(const char *a, const char *b) // FNV-1a, for names of files

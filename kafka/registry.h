@@ -34,14 +34,6 @@ const char *weir_registry_url(const struct weir_registry *registry);
 // Schemas by id. Lives as long as the registry.
 struct weir_avro_schemas *weir_registry_schemas(struct weir_registry *registry);
 
-// How things are, for those who look on. Thread: any.
-struct weir_registry_status {
-    uint32_t pending_count; // ids that records wait for
-    bool is_down;           // the last request was not answered
-    char error[256];        // why; "" while all is well
-};
-void weir_registry_status(struct weir_registry *registry, struct weir_registry_status *status);
-
 // --- at a start: these block for one request -------------------------------------------------
 
 struct weir_registry_schema {

@@ -90,11 +90,6 @@ void weir_task_destroy(struct weir_task *task)
     free(task);
 }
 
-uint32_t weir_task_idx(const struct weir_task *task)
-{
-    return task->idx;
-}
-
 const char *weir_task_name(const struct weir_task *task)
 {
     return task->name;

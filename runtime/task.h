@@ -60,7 +60,6 @@ void weir_task_destroy(struct weir_task *task); // its thread has been joined
 // nodes have had theirs.
 void weir_task_set_state(struct weir_task *task, struct weir_state_store *state);
 
-uint32_t weir_task_idx(const struct weir_task *task);
 const char *weir_task_name(const struct weir_task *task);
 struct weir_mailbox *weir_task_mailbox(struct weir_task *task);
 bool weir_task_is_source(const struct weir_task *task); // gets triggers as mail

@@ -80,13 +80,6 @@ void weir_array_open(struct weir_view value, const struct weir_type *type, struc
     WEIR_ASSERT(is_good);
 }
 
-bool weir_array_is_valid(struct weir_view value, const struct weir_type *type,
-                         struct weir_arena *arena)
-{
-    struct weir_array array;
-    return open_array(value, type, arena, &array);
-}
-
 void weir_array_element(struct weir_view value, uint32_t idx, struct weir_column *element,
                         struct weir_arena *arena)
 {

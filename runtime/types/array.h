@@ -33,9 +33,6 @@ void weir_array_open(struct weir_view value, const struct weir_type *type, struc
 // One element without the others: idx < element_count. *element has room for one row with validity.
 void weir_array_element(struct weir_view value, uint32_t idx, struct weir_column *element,
                         struct weir_arena *arena);
-// Whether these are bytes of such a value: for what comes from outside (state, files).
-bool weir_array_is_valid(struct weir_view value, const struct weir_type *type,
-                         struct weir_arena *arena);
 
 // The bytes of a value: appended; in the arena.
 void weir_array_append(struct weir_buffer *buffer, const struct weir_array *array);
