@@ -17,6 +17,7 @@
 #include "runtime/base/disk.h"
 #include "runtime/base/limits.h"
 #include "runtime/base/log.h"
+#include "runtime/types/hash.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -280,16 +281,9 @@ static void unwatch(struct weir_avro_schemas *schemas, int descriptor)
 
 // --- at a start ------------------------------------------------------------------------------
 
-static uint64_t fingerprint(const char *a, const char *b) // FNV-1a, for names of files
+static uint64_t fingerprint(const char *a, const char *b) // for names of files
 {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    for (int i = 0; i < 2; i++) {
-        const unsigned char *at = (const unsigned char *)(i == 0 ? a : b);
-        do {
-            hash = (hash ^ *at) * UINT64_C(0x100000001b3);
-        } while (*at++ != '\0');
-    }
-    return hash;
+    return weir_hash_combine(weir_hash_bytes(a, strlen(a)), weir_hash_bytes(b, strlen(b)));
 }
 
 static enum weir_status fail(const struct weir_registry *registry, enum weir_registry_answer answer,
