@@ -59,24 +59,15 @@ const char *weir_array_read_header(struct weir_view value, struct weir_array *ou
     return at;
 }
 
-static bool open_array(struct weir_view value, const struct weir_type *type,
-                       struct weir_arena *arena, struct weir_array *out)
-{
-    const char *at = read_header(value, out);
-    if (at == NULL) {
-        return false;
-    }
-    weir_column_init(&out->elements, weir_type_element(type), out->element_count, true, arena);
-    struct weir_view rest = {.data = at,
-                             .size_bytes = value.size_bytes - (size_t)(at - value.data)};
-    return weir_rows_decode(&rest, &out->elements, out->element_count, arena) &&
-           rest.size_bytes == 0;
-}
-
 void weir_array_open(struct weir_view value, const struct weir_type *type, struct weir_arena *arena,
                      struct weir_array *out)
 {
-    bool is_good = open_array(value, type, arena, out);
+    const char *at = weir_array_read_header(value, out);
+    weir_column_init(&out->elements, weir_type_element(type), out->element_count, true, arena);
+    struct weir_view rest = {.data = at,
+                             .size_bytes = value.size_bytes - (size_t)(at - value.data)};
+    bool is_good = weir_rows_decode(&rest, &out->elements, out->element_count, arena) &&
+                   rest.size_bytes == 0;
     WEIR_ASSERT(is_good);
 }
 
