@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A stand-in for a schema registry, for tests: the few requests of Confluent's API that weir makes, with
 a store that is a file, so that it can be stopped, started again, and looked into. It is not a registry:
-compatibility is not computed; a subject whose name holds "frozen" takes no new schema.
+compatibility is not computed; a subject whose name holds "frozen" takes no new schema, one with
+"jsonschema" has one that is not Avro's.
 
   registry_standin.py PORT STORE [--path /base] [--user name:password] [--fail COUNT:STATUS]
 
@@ -86,6 +87,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 self.answer(200, {"schema": data["schemas"][number - 1]})
             else:
                 self.answer(404, {"error_code": 40403, "message": "Schema not found"})
+        elif len(parts) == 4 and parts[0] == "subjects" and "jsonschema" in parts[1]:
+            self.answer(200, {"subject": parts[1], "version": 1, "id": 900, "schemaType": "JSON",
+                              "schema": "{\"type\":\"object\"}"})
         elif len(parts) == 4 and parts[0] == "subjects" and parts[2] == "versions":
             versions = data["subjects"].get(parts[1], [])
             if not versions:

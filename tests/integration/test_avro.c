@@ -358,6 +358,13 @@ static void test_a_registry_that_refuses_is_refused(void **state)
                          "  auto_register = 'false');\n"
                          "INSERT INTO copy SELECT id FROM src;\n");
     sql_job_expect_refused(job, user, SQL_JOB_TEXTS("has no schema in"));
+    // Not every schema of a registry is one of Avro.
+    sql_job_set_sql(job, "CREATE TABLE src (id bigint) WITH (topic = '$-in', format = 'avro');\n"
+                         "CREATE TABLE copy (id bigint) WITH (topic = '$-out', format = 'avro',\n"
+                         "  auto_register = 'false', subject = 'jsonschema');\n"
+                         "INSERT INTO copy SELECT id FROM src;\n");
+    sql_job_expect_refused(job, user,
+                           SQL_JOB_TEXTS("it is of type JSON, not AVRO", "subject jsonschema"));
     registry_destroy(&registry);
 }
 
