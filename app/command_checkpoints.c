@@ -80,6 +80,18 @@ static void show_one(const struct looking *looking, const struct weir_manifest *
                     state->files[j].size_bytes);
         }
     }
+    for (uint32_t i = 0; i < manifest->operator_state_count; i++) {
+        const struct weir_operator_state_part *part = &manifest->operator_states[i];
+        uint64_t bytes = 0;
+        for (uint32_t j = 0; j < part->item_count; j++) {
+            bytes += part->items[j].size_bytes;
+        }
+        fprintf(out,
+                "  operator %s, state \"%s\" (%s), task %" PRIu32 " of %" PRIu32 ": %" PRIu64
+                " bytes\n",
+                part->operator_id, part->name, weir_operator_state_kind_name(part->kind),
+                part->task_idx, part->task_count, bytes);
+    }
 }
 
 // Every file of a manifest, by size and checksum. Counts what is wrong.

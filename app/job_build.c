@@ -269,6 +269,7 @@ static void add_nodes(const struct builder *builder, const struct stage *stage, 
              stage->head->table != NULL ? stage->head->table->name : stage->head->name, task_idx);
     task->task = weir_task_create(builder->tasks->count, name, task->source, node_count, nodes,
                                   place->mailbox, builder->coordinator);
+    weir_task_set_operator_states(task->task, place->operator_states);
     task->state = place->state;
     if (place->state != NULL) {
         weir_task_set_state(task->task, place->state);
@@ -309,6 +310,7 @@ static enum weir_status build_task(struct builder *builder, struct stage *stage,
                                    struct weir_error *error)
 {
     struct weir_job_task *task = &builder->tasks->tasks[builder->tasks->count];
+    const struct weir_recovered *recovered = builder->nodes.recovered;
     struct weir_node_place place = {.mailbox = stage->mailboxes[task_idx]};
     bool is_keyed = stage->head->kind == WEIR_PLAN_EXCHANGE;
     *task = (struct weir_job_task){.table = is_keyed ? NULL : stage->head->table};
@@ -336,6 +338,11 @@ static enum weir_status build_task(struct builder *builder, struct stage *stage,
         return WEIR_ERROR;
     }
     place.source = task->source;
+    place.operator_states = weir_operator_state_store_create(
+        &(struct weir_operator_state_config){.task_idx = task_idx,
+                                             .task_count = stage->task_count,
+                                             .part_count = recovered->operator_state_count,
+                                             .parts = recovered->operator_states});
     add_nodes(builder, stage, task_idx, &place, task);
     builder->tasks->count++;
     stage->built_count++;

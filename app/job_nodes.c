@@ -346,6 +346,7 @@ static struct weir_operator *create_watermark(const struct weir_node_builder *bu
                                         .table = node->table->name,
                                         .partition_count = place->partition_count,
                                         .partitions = times,
+                                        .operator_states = place->operator_states,
                                         .clock = builder->context->clock});
 }
 

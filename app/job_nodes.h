@@ -21,6 +21,7 @@ struct weir_node_place {
     struct weir_mailbox *mailbox;
     struct weir_source *source;     // what feeds the task
     struct weir_state_store *state; // NULL: the task keeps none
+    struct weir_operator_state_store *operator_states;
     struct weir_key_group_range key_groups;
     uint32_t partition_count; // of a task that reads Kafka
     const struct weir_source_partition *partitions;

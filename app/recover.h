@@ -47,6 +47,8 @@ struct weir_recovered {
     int64_t barrier_ms;   // when its barrier was triggered, Unix epoch: now() until the next one
     uint32_t state_count; // of its keyed tasks
     const struct weir_state_handle *states;
+    uint32_t operator_state_count;
+    const struct weir_operator_state_part *operator_states;
     uint32_t operator_count; // with keyed state, of the plan
     const struct weir_manifest_operator *operators;
     uint32_t start_count;

@@ -57,6 +57,8 @@ enum weir_status weir_start_manifest_write(const struct weir_job_context *contex
     }
     manifest->state_count = recovered->state_count;
     manifest->states = recovered->states;
+    manifest->operator_state_count = recovered->operator_state_count;
+    manifest->operator_states = recovered->operator_states;
     manifest->operator_count = recovered->operator_count;
     manifest->operators = recovered->operators;
     if (wish->import_path != NULL) {

@@ -186,6 +186,10 @@ enum weir_status weir_state_keep(const struct weir_job_context *context,
 {
     static const struct weir_manifest nothing = {0};
     const char *warning = NULL;
+    if (manifest != NULL) { // that of an operator which is gone is what nobody opens
+        recovered->operator_state_count = manifest->operator_state_count;
+        recovered->operator_states = manifest->operator_states;
+    }
     weir_state_operators(context->plan, arena, &recovered->operators, &recovered->operator_count);
     enum weir_status status = weir_state_change_check(
         manifest != NULL ? manifest : &nothing, recovered->operators, recovered->operator_count,

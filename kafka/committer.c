@@ -143,14 +143,6 @@ static void fill_manifest(const struct weir_committer *committer,
             count++;
         }
     }
-    struct weir_state_handle *states =
-        weir_arena_alloc(arena, completed->snapshot_count * sizeof *states);
-    uint32_t state_count = 0;
-    for (uint32_t i = 0; i < completed->snapshot_count; i++) {
-        if (completed->snapshots[i]->state != NULL) {
-            states[state_count++] = *completed->snapshots[i]->state;
-        }
-    }
     *manifest = (struct weir_manifest){
         .number = completed->barrier.number,
         .attempt = config->attempt,
@@ -164,11 +156,10 @@ static void fill_manifest(const struct weir_committer *committer,
         .parallelism = config->parallelism,
         .position_count = count,
         .positions = positions,
-        .state_count = state_count,
-        .states = states,
         .operator_count = config->operator_count,
         .operators = config->operators,
     };
+    weir_manifest_collect_states(manifest, completed, arena);
 }
 
 // Tries again until the checkpoint's time-out: a full disk may have room again by then.

@@ -3,7 +3,10 @@
 //
 // Invariants
 // 1. A partition's time is a pure function of its rows, in their order: the same live and replayed.
-// 2. The time that is passed on never goes back. It stands while every partition is idle.
+// 2. The time that is passed on never goes back, not even over a restart, when a partition that was
+//    idle is waited for again. It stands while every partition is idle. What each task has passed
+//    on is in the checkpoint as a union list; all go on from the least time that was not idle,
+//    since no task behind an exchange has seen less.
 // 3. A partition is idle only at its end (the source says so) and after idle_timeout without rows.
 #include "operators/watermark.h"
 
@@ -26,11 +29,19 @@ struct partition {
     struct weir_metric *seconds; // what is shown of its time
 };
 
+// What a task has passed on, in the checkpoint.
+struct passed {
+    int64_t time_us;
+    int64_t is_idle;
+};
+
 struct watermark {
     struct weir_operator op; // first: the interface
     struct weir_watermark_config config;
     struct partition *partitions;
-    struct weir_time time; // as last passed on
+    struct weir_time time;             // as last passed on
+    struct weir_operator_list *passed; // struct passed
+    int64_t passed_us;                 // the greatest one passed on, but for the end of all input
     uint64_t jump_count;
 };
 
@@ -69,14 +80,20 @@ static enum weir_status pass_on(struct watermark *watermark, struct weir_error *
                                  : partition->event_time_us - watermark->config.delay_us;
         time.watermark_us = reached_us < time.watermark_us ? reached_us : time.watermark_us;
     }
-    if (time.is_idle || time.watermark_us < watermark->time.watermark_us) {
-        time.watermark_us = watermark->time.watermark_us;
+    int64_t before_us = watermark->time.watermark_us > watermark->passed_us
+                            ? watermark->time.watermark_us
+                            : watermark->passed_us;
+    if (time.is_idle || time.watermark_us < before_us) {
+        time.watermark_us = before_us;
     }
     if (time.watermark_us == watermark->time.watermark_us &&
         time.is_idle == watermark->time.is_idle) {
         return WEIR_OK;
     }
     watermark->time = time;
+    if (time.watermark_us != INT64_MAX) {
+        watermark->passed_us = time.watermark_us;
+    }
     return weir_operator_push_time(&watermark->op, &time, error);
 }
 
@@ -228,7 +245,30 @@ static enum weir_status barrier(struct weir_operator *op, const struct weir_barr
                 find(watermark, snapshot->positions[i].partition)->event_time_us;
         }
     }
+    struct passed passed = {.time_us = watermark->passed_us, .is_idle = watermark->time.is_idle};
+    weir_operator_list_clear(watermark->passed);
+    weir_operator_list_add(watermark->passed, (struct weir_view){.data = (const char *)&passed,
+                                                                 .size_bytes = sizeof passed});
     return WEIR_OK;
+}
+
+// What all tasks go on from; INT64_MIN: nothing is known.
+static int64_t restored_us(const struct weir_operator_list *list)
+{
+    int64_t least_us = INT64_MAX; // of all
+    int64_t least_awake_us = INT64_MAX;
+    for (uint32_t i = 0; i < weir_operator_list_count(list); i++) {
+        struct weir_view item = weir_operator_list_at(list, i);
+        struct passed passed;
+        WEIR_ASSERT(item.size_bytes == sizeof passed);
+        memcpy(&passed, item.data, sizeof passed);
+        least_us = passed.time_us < least_us ? passed.time_us : least_us;
+        if (!passed.is_idle && passed.time_us < least_awake_us) {
+            least_awake_us = passed.time_us;
+        }
+    }
+    least_us = least_awake_us != INT64_MAX ? least_awake_us : least_us;
+    return least_us != INT64_MAX ? least_us : INT64_MIN;
 }
 
 static void destroy(struct weir_operator *op)
@@ -259,16 +299,18 @@ struct weir_operator *weir_watermark_create(const char *id, const char *name,
     watermark->op.name = name;
     watermark->config = *config;
     watermark->time.watermark_us = INT64_MIN;
+    watermark->passed =
+        weir_operator_state_list(config->operator_states, id, "passed", WEIR_OPERATOR_STATE_UNION);
+    watermark->passed_us = restored_us(watermark->passed);
     watermark->partitions = weir_alloc(config->partition_count * sizeof *watermark->partitions);
     int64_t now_ms = weir_now_ms(config->clock);
     for (uint32_t i = 0; i < config->partition_count; i++) {
-        watermark->partitions[i] =
-            (struct partition){.number = config->partitions[i].partition,
-                               .event_time_us = config->partitions[i].event_time_us,
-                               .last_row_ms = now_ms,
-                               .seconds = weir_metric_open_partition(
-                                   WEIR_METRIC_WATERMARK, config->table, NULL,
-                                   config->partitions[i].partition)};
+        watermark->partitions[i] = (struct partition){
+            .number = config->partitions[i].partition,
+            .event_time_us = config->partitions[i].event_time_us,
+            .last_row_ms = now_ms,
+            .seconds = weir_metric_open_partition(WEIR_METRIC_WATERMARK, config->table, NULL,
+                                                  config->partitions[i].partition)};
         show(watermark, &watermark->partitions[i]);
     }
     return &watermark->op;

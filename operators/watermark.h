@@ -19,7 +19,8 @@ struct weir_watermark_config {
     struct weir_source *source;
     const char *table;
     uint32_t partition_count;
-    const struct weir_partition_time *partitions; // copied
+    const struct weir_partition_time *partitions;      // copied
+    struct weir_operator_state_store *operator_states; // of the task
     const struct weir_clock *clock;
 };
 

@@ -2,6 +2,8 @@
 // See manifest.h. File: "weir-manifest <format> xxh3=<16 hex> bytes=<n>\n", then n bytes of JSON.
 #include "runtime/manifest.h"
 
+#include "runtime/coordinator.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <sys/random.h>
@@ -78,6 +80,35 @@ static void encode_operators(const struct weir_manifest *manifest, yyjson_mut_do
     }
 }
 
+static void add_hex(yyjson_mut_doc *doc, yyjson_mut_val *list, struct weir_view bytes)
+{
+    struct weir_buffer text = {0};
+    for (size_t i = 0; i < bytes.size_bytes; i++) {
+        weir_buffer_printf(&text, "%02x", (uint8_t)bytes.data[i]);
+    }
+    yyjson_mut_arr_add_strcpy(doc, list, weir_buffer_text(&text));
+    weir_buffer_deinit(&text);
+}
+
+static void encode_operator_states(const struct weir_manifest *manifest, yyjson_mut_doc *doc,
+                                   yyjson_mut_val *root)
+{
+    yyjson_mut_val *list = yyjson_mut_obj_add_arr(doc, root, "operator_states");
+    for (uint32_t i = 0; i < manifest->operator_state_count; i++) {
+        const struct weir_operator_state_part *part = &manifest->operator_states[i];
+        yyjson_mut_val *item = yyjson_mut_arr_add_obj(doc, list);
+        yyjson_mut_obj_add_str(doc, item, "operator", part->operator_id);
+        yyjson_mut_obj_add_str(doc, item, "name", part->name);
+        yyjson_mut_obj_add_str(doc, item, "kind", weir_operator_state_kind_name(part->kind));
+        yyjson_mut_obj_add_uint(doc, item, "task", part->task_idx);
+        yyjson_mut_obj_add_uint(doc, item, "task_count", part->task_count);
+        yyjson_mut_val *items = yyjson_mut_obj_add_arr(doc, item, "items");
+        for (uint32_t j = 0; j < part->item_count; j++) {
+            add_hex(doc, items, part->items[j]);
+        }
+    }
+}
+
 void weir_manifest_encode(const struct weir_manifest *manifest, struct weir_buffer *out)
 {
     yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
@@ -97,6 +128,7 @@ void weir_manifest_encode(const struct weir_manifest *manifest, struct weir_buff
     encode_positions(manifest, doc, root);
     encode_states(manifest, doc, root);
     encode_operators(manifest, doc, root);
+    encode_operator_states(manifest, doc, root);
     size_t body_size = 0;
     char *body = yyjson_mut_write(doc, YYJSON_WRITE_PRETTY, &body_size);
     WEIR_ASSERT(body != NULL);
@@ -225,6 +257,55 @@ static void decode_operators(yyjson_val *root, struct weir_arena *arena,
     manifest->operators = operators;
 }
 
+static struct weir_view get_hex(yyjson_val *value, struct weir_arena *arena, bool *is_good)
+{
+    const char *text = yyjson_is_str(value) ? yyjson_get_str(value) : "x";
+    size_t size_bytes = strlen(text) / 2;
+    char *bytes = weir_arena_alloc(arena, size_bytes + 1);
+    *is_good = *is_good && strlen(text) % 2 == 0;
+    for (size_t i = 0; i < size_bytes && *is_good; i++) {
+        unsigned byte = 0;
+        *is_good = sscanf(text + 2 * i, "%2x", &byte) == 1;
+        bytes[i] = (char)byte;
+    }
+    return (struct weir_view){.data = bytes, .size_bytes = size_bytes};
+}
+
+static void decode_operator_state(yyjson_val *item, struct weir_arena *arena,
+                                  struct weir_operator_state_part *part, bool *is_good)
+{
+    yyjson_val *list = yyjson_obj_get(item, "items");
+    *part = (struct weir_operator_state_part){
+        .operator_id = get_text(item, "operator", arena, is_good),
+        .name = get_text(item, "name", arena, is_good),
+        .task_idx = (uint32_t)get_int(item, "task", is_good),
+        .task_count = (uint32_t)get_int(item, "task_count", is_good),
+        .item_count = (uint32_t)yyjson_arr_size(list),
+    };
+    *is_good =
+        weir_operator_state_kind_parse(get_text(item, "kind", arena, is_good), &part->kind) &&
+        *is_good;
+    struct weir_view *items = weir_arena_alloc(arena, part->item_count * sizeof *items);
+    for (uint32_t i = 0; i < part->item_count; i++) {
+        items[i] = get_hex(yyjson_arr_get(list, i), arena, is_good);
+    }
+    part->items = items;
+}
+
+// Early manifests have none.
+static void decode_operator_states(yyjson_val *root, struct weir_arena *arena,
+                                   struct weir_manifest *manifest, bool *is_good)
+{
+    yyjson_val *list = yyjson_obj_get(root, "operator_states");
+    manifest->operator_state_count = (uint32_t)yyjson_arr_size(list);
+    struct weir_operator_state_part *parts =
+        weir_arena_alloc(arena, manifest->operator_state_count * sizeof *parts);
+    for (uint32_t i = 0; i < manifest->operator_state_count; i++) {
+        decode_operator_state(yyjson_arr_get(list, i), arena, &parts[i], is_good);
+    }
+    manifest->operator_states = parts;
+}
+
 static bool decode_body(yyjson_val *root, struct weir_arena *arena, struct weir_manifest *manifest)
 {
     bool is_good = true;
@@ -247,6 +328,7 @@ static bool decode_body(yyjson_val *root, struct weir_arena *arena, struct weir_
     decode_positions(root, arena, manifest, &is_good);
     decode_states(root, arena, manifest, &is_good);
     decode_operators(root, arena, manifest, &is_good);
+    decode_operator_states(root, arena, manifest, &is_good);
     return is_good;
 }
 
@@ -306,4 +388,29 @@ enum weir_status weir_manifest_decode(const char *name, struct weir_view bytes,
     yyjson_doc_free(doc);
     return is_good ? WEIR_OK
                    : damaged(error, name, "its checksum is right but members are missing");
+}
+
+void weir_manifest_collect_states(struct weir_manifest *manifest,
+                                  const struct weir_completed *completed, struct weir_arena *arena)
+{
+    uint32_t part_count = 0;
+    for (uint32_t i = 0; i < completed->snapshot_count; i++) {
+        part_count += completed->snapshots[i]->operator_state_count;
+    }
+    struct weir_state_handle *states =
+        weir_arena_alloc(arena, completed->snapshot_count * sizeof *states);
+    struct weir_operator_state_part *parts = weir_arena_alloc(arena, part_count * sizeof *parts);
+    manifest->state_count = 0;
+    manifest->operator_state_count = 0;
+    for (uint32_t i = 0; i < completed->snapshot_count; i++) {
+        const struct weir_snapshot *snapshot = completed->snapshots[i];
+        if (snapshot->state != NULL) {
+            states[manifest->state_count++] = *snapshot->state;
+        }
+        for (uint32_t j = 0; j < snapshot->operator_state_count; j++) {
+            parts[manifest->operator_state_count++] = *snapshot->operator_states[j];
+        }
+    }
+    manifest->states = states;
+    manifest->operator_states = parts;
 }

@@ -6,6 +6,7 @@
 #define WEIR_RUNTIME_MANIFEST_H
 
 #include "runtime/base/limits.h"
+#include "runtime/operator_state.h"
 #include "runtime/snapshot.h"
 #include "runtime/state.h"
 
@@ -42,8 +43,8 @@ struct weir_manifest {
     const char *job_id;
     int32_t instance_id;
     const char *cluster_id;
-    const char *kind;        // "start", "checkpoint", "savepoint", "final"
-    const char *restore;     // WEIR_RESTORE of the run that made it: not obeyed twice
+    const char *kind;    // "start", "checkpoint", "savepoint", "final"
+    const char *restore; // WEIR_RESTORE of the run that made it: not obeyed twice
     const char *weir_version;
     int64_t created_ms; // Unix epoch; when its barrier was triggered
     uint32_t parallelism;
@@ -53,7 +54,16 @@ struct weir_manifest {
     const struct weir_state_handle *states;
     uint32_t operator_count; // 0 also where an early version did not record them
     const struct weir_manifest_operator *operators;
+    uint32_t operator_state_count; // 0 also where an early version did not know of them
+    const struct weir_operator_state_part *operator_states;
 };
+
+struct weir_completed;
+
+// Sets the states, keyed ones and those of operators, to what the tasks have handed in: arrays in
+// the arena, whose texts and bytes are those of `completed`.
+void weir_manifest_collect_states(struct weir_manifest *manifest,
+                                  const struct weir_completed *completed, struct weir_arena *arena);
 
 // Appends the file's bytes.
 void weir_manifest_encode(const struct weir_manifest *manifest, struct weir_buffer *out);

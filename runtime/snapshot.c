@@ -4,6 +4,7 @@
 
 #include "runtime/base/assert.h"
 #include "runtime/base/clock.h"
+#include "runtime/operator_state.h"
 #include "runtime/state.h"
 
 struct weir_snapshot *weir_snapshot_create(const struct weir_barrier *barrier, uint32_t task_idx,
@@ -22,6 +23,10 @@ void weir_snapshot_destroy(struct weir_snapshot *snapshot)
     if (snapshot != NULL) {
         free(snapshot->positions);
         free(snapshot->state);
+        for (uint32_t i = 0; i < snapshot->operator_state_count; i++) {
+            free(snapshot->operator_states[i]);
+        }
+        free(snapshot->operator_states);
         free(snapshot);
     }
 }
@@ -29,8 +34,8 @@ void weir_snapshot_destroy(struct weir_snapshot *snapshot)
 void weir_snapshot_add_position(struct weir_snapshot *snapshot,
                                 const struct weir_position_entry *entry)
 {
-    snapshot->positions = weir_realloc(
-        snapshot->positions, (snapshot->position_count + 1) * sizeof *snapshot->positions);
+    snapshot->positions = weir_realloc(snapshot->positions, (snapshot->position_count + 1) *
+                                                                sizeof *snapshot->positions);
     snapshot->positions[snapshot->position_count++] = *entry;
 }
 
@@ -39,6 +44,16 @@ void weir_snapshot_set_state(struct weir_snapshot *snapshot, const struct weir_s
     WEIR_ASSERT(snapshot->state == NULL);
     snapshot->state = weir_state_handle_copy(handle);
     snapshot->stored_us = weir_monotonic_us();
+}
+
+void weir_snapshot_add_operator_state(struct weir_snapshot *snapshot,
+                                      const struct weir_operator_state_part *part)
+{
+    snapshot->operator_states =
+        weir_realloc(snapshot->operator_states, (snapshot->operator_state_count + 1) *
+                                                    sizeof(struct weir_operator_state_part *));
+    snapshot->operator_states[snapshot->operator_state_count++] =
+        weir_operator_state_part_copy(part);
 }
 
 void weir_snapshot_hold(struct weir_snapshot *snapshot)

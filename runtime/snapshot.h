@@ -24,6 +24,7 @@ struct weir_position_entry {
 };
 
 struct weir_state_handle;
+struct weir_operator_state_part;
 
 struct weir_snapshot {
     struct weir_barrier barrier;
@@ -31,6 +32,8 @@ struct weir_snapshot {
     uint32_t position_count;
     struct weir_position_entry *positions; // malloc
     struct weir_state_handle *state;       // the task's keyed state (state.h), NULL: it has none
+    uint32_t operator_state_count;
+    struct weir_operator_state_part **operator_states; // malloc, and each (operator_state.h)
     // Figures, monotonic: when the barrier had passed the task, how long its channels were waited
     // for, when its state was durable and its rows acknowledged; 0: there was none. Each written by
     // a thread that holds the snapshot.
@@ -54,6 +57,10 @@ void weir_snapshot_add_position(struct weir_snapshot *snapshot,
 // Any thread, but only one that has a hold. Once; the handle and its strings are copied.
 void weir_snapshot_set_state(struct weir_snapshot *snapshot,
                              const struct weir_state_handle *handle);
+
+// The part is copied.
+void weir_snapshot_add_operator_state(struct weir_snapshot *snapshot,
+                                      const struct weir_operator_state_part *part);
 
 // Any thread. The last release posts WEIR_MAIL_ACKNOWLEDGED, which then owns the snapshot.
 void weir_snapshot_hold(struct weir_snapshot *snapshot);

@@ -29,7 +29,8 @@ struct weir_task {
     struct weir_source *source;
     uint32_t node_count;
     struct weir_operator **nodes;
-    struct weir_state_store *state; // NULL: none
+    struct weir_state_store *state;                    // NULL: none
+    struct weir_operator_state_store *operator_states; // NULL: none
     struct weir_mailbox *mailbox;
     struct weir_mailbox *coordinator;
     struct weir_snapshot *passing; // its barrier has not reached all nodes yet; NULL: none
@@ -85,6 +86,7 @@ void weir_task_destroy(struct weir_task *task)
     if (task->state != NULL) {
         task->state->ops->destroy(task->state);
     }
+    weir_operator_state_store_destroy(task->operator_states);
     weir_mailbox_destroy(task->mailbox, NULL);
     free(task->nodes);
     free(task);
@@ -104,6 +106,12 @@ void weir_task_set_state(struct weir_task *task, struct weir_state_store *state)
 {
     WEIR_ASSERT(task->state == NULL);
     task->state = state;
+}
+
+void weir_task_set_operator_states(struct weir_task *task, struct weir_operator_state_store *store)
+{
+    WEIR_ASSERT(task->operator_states == NULL);
+    task->operator_states = store;
 }
 
 bool weir_task_is_source(const struct weir_task *task)
@@ -144,8 +152,16 @@ static enum weir_status pass_barrier(struct weir_task *task, bool is_behind_chan
 {
     for (uint32_t i = 0; i < task->node_count; i++) {
         struct weir_operator *op = task->nodes[i];
-        if (op->is_behind_changes == is_behind_changes && op->ops->barrier != NULL &&
+        if (op->is_behind_changes != is_behind_changes) {
+            continue;
+        }
+        if (op->ops->barrier != NULL &&
             op->ops->barrier(op, &task->passing->barrier, task->passing, error) != WEIR_OK) {
+            return abandon(task);
+        }
+        if (task->operator_states != NULL && op->id != NULL &&
+            weir_operator_state_snapshot(task->operator_states, op->id, task->passing, error) !=
+                WEIR_OK) {
             return abandon(task);
         }
     }

@@ -8,6 +8,7 @@
 #include "runtime/base/clock.h"
 #include "runtime/mailbox.h"
 #include "runtime/operator.h"
+#include "runtime/operator_state.h"
 #include "runtime/snapshot.h"
 #include "runtime/state.h"
 
@@ -59,6 +60,10 @@ void weir_task_destroy(struct weir_task *task); // its thread has been joined
 // The keyed state of the chain, taken over; before the first step. Frozen at each barrier after the
 // nodes have had theirs.
 void weir_task_set_state(struct weir_task *task, struct weir_state_store *state);
+
+// The operator states of the chain (operator_state.h), taken over; before the first step. Copied
+// into the snapshot as each node has its barrier.
+void weir_task_set_operator_states(struct weir_task *task, struct weir_operator_state_store *store);
 
 const char *weir_task_name(const struct weir_task *task);
 struct weir_mailbox *weir_task_mailbox(struct weir_task *task);

@@ -125,6 +125,7 @@ static void chain_close(struct chain *chain)
     chain->tumble->ops->destroy(chain->tumble);
     chain->aggregate->ops->destroy(chain->aggregate);
     chain->store->ops->destroy(chain->store);
+    weir_operator_state_store_destroy(chain->source.operator_states);
     changes_deinit(&chain->changes);
 }
 

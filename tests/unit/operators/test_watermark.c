@@ -22,6 +22,7 @@ static void open_fixture(struct fixture *fixture, uint32_t partition_count, int6
 static void close_fixture(struct fixture *fixture)
 {
     fixture->op->ops->destroy(fixture->op);
+    weir_operator_state_store_destroy(fixture->source.operator_states);
     changes_deinit(&fixture->changes);
 }
 
@@ -147,14 +148,15 @@ static void test_watermark_sets_aside_what_is_too_far_ahead(void **state)
     open_fixture(&fixture, 1, 0);
     static const struct weir_partition_time PARTITION[] = {{0, INT64_MIN}};
     fixture.op->ops->destroy(fixture.op);
-    fixture.op =
-        weir_watermark_create("id", "watermark",
-                              &(struct weir_watermark_config){.max_ahead_us = INT64_C(3600000000),
-                                                              .source = &fixture.source.source,
-                                                              .table = "t",
-                                                              .partition_count = 1,
-                                                              .partitions = PARTITION,
-                                                              .clock = &timed_clock});
+    fixture.op = weir_watermark_create(
+        "id", "watermark",
+        &(struct weir_watermark_config){.max_ahead_us = INT64_C(3600000000),
+                                        .source = &fixture.source.source,
+                                        .table = "t",
+                                        .partition_count = 1,
+                                        .partitions = PARTITION,
+                                        .operator_states = timed_states(&fixture.source),
+                                        .clock = &timed_clock});
     changes_attach(&fixture.changes, fixture.op);
     const struct timed_row rows[] = {
         {0, AT(3600000), "a", 1}, {0, AT(3600001), "b", 1}, {0, AT(5), "c", 1}};
@@ -202,16 +204,17 @@ static void test_watermark_time_of_partitions_is_in_the_checkpoint(void **state)
 
     open_fixture(&fixture, 2, 5);
     fixture.op->ops->destroy(fixture.op);
-    fixture.op =
-        weir_watermark_create("id", "watermark",
-                              &(struct weir_watermark_config){.delay_us = 5000,
-                                                              .idle_timeout_ms = IDLE_MS,
-                                                              .max_ahead_us = -1,
-                                                              .source = &fixture.source.source,
-                                                              .table = "t",
-                                                              .partition_count = 2,
-                                                              .partitions = restored,
-                                                              .clock = &timed_clock});
+    fixture.op = weir_watermark_create(
+        "id", "watermark",
+        &(struct weir_watermark_config){.delay_us = 5000,
+                                        .idle_timeout_ms = IDLE_MS,
+                                        .max_ahead_us = -1,
+                                        .source = &fixture.source.source,
+                                        .table = "t",
+                                        .partition_count = 2,
+                                        .partitions = restored,
+                                        .operator_states = timed_states(&fixture.source),
+                                        .clock = &timed_clock});
     changes_attach(&fixture.changes, fixture.op);
     TIMED_FEED(fixture.op, 2, {1, AT(300), "c", 1});
     changes_expect(&fixture.changes, "(c, 1) T95");
@@ -226,22 +229,118 @@ static void test_watermark_time_of_the_checkpoint_is_passed_on_at_once(void **st
     open_fixture(&fixture, 2, 5);
     fixture.op->ops->destroy(fixture.op);
     const struct weir_partition_time restored[] = {{0, timed_us(AT(100))}, {1, timed_us(AT(70))}};
-    fixture.op =
-        weir_watermark_create("id", "watermark",
-                              &(struct weir_watermark_config){.delay_us = 5000,
-                                                              .idle_timeout_ms = IDLE_MS,
-                                                              .max_ahead_us = -1,
-                                                              .source = &fixture.source.source,
-                                                              .table = "t",
-                                                              .partition_count = 2,
-                                                              .partitions = restored,
-                                                              .clock = &timed_clock});
+    fixture.op = weir_watermark_create(
+        "id", "watermark",
+        &(struct weir_watermark_config){.delay_us = 5000,
+                                        .idle_timeout_ms = IDLE_MS,
+                                        .max_ahead_us = -1,
+                                        .source = &fixture.source.source,
+                                        .table = "t",
+                                        .partition_count = 2,
+                                        .partitions = restored,
+                                        .operator_states = timed_states(&fixture.source),
+                                        .clock = &timed_clock});
     changes_attach(&fixture.changes, fixture.op);
     resume(&fixture, "T65");
     resume(&fixture, "");
     TIMED_FEED(fixture.op, 2, {1, AT(71), "c", 1});
     changes_expect(&fixture.changes, "(c, 1) T66");
     close_fixture(&fixture);
+}
+
+// What a task of the stage has passed on, as its part of the checkpoint.
+static struct weir_operator_state_part *snapshot_of(struct fixture *fixture, uint32_t task_idx,
+                                                    uint32_t task_count)
+{
+    struct weir_error error;
+    struct weir_barrier barrier = {.number = 1};
+    struct weir_snapshot *snapshot = weir_snapshot_create(&barrier, 0, NULL);
+    assert_int_equal(fixture->op->ops->barrier(fixture->op, &barrier, snapshot, &error), WEIR_OK);
+    assert_int_equal(
+        weir_operator_state_snapshot(fixture->source.operator_states, "id", snapshot, &error),
+        WEIR_OK);
+    struct weir_operator_state_part *part =
+        weir_operator_state_part_copy(snapshot->operator_states[0]);
+    part->task_idx = task_idx;
+    part->task_count = task_count;
+    weir_snapshot_destroy(snapshot);
+    return part;
+}
+
+// A new life with one task over two partitions of which nothing is known.
+static void open_restored(struct fixture *fixture, const struct weir_operator_state_part *parts,
+                          uint32_t part_count)
+{
+    static const struct weir_partition_time PARTITIONS[] = {{0, INT64_MIN}, {1, INT64_MIN}};
+    open_fixture(fixture, 1, 0);
+    fixture->op->ops->destroy(fixture->op);
+    weir_operator_state_store_destroy(fixture->source.operator_states);
+    fixture->source.operator_states =
+        weir_operator_state_store_create(&(struct weir_operator_state_config){
+            .task_count = 1, .part_count = part_count, .parts = parts});
+    fixture->op = weir_watermark_create(
+        "id", "watermark",
+        &(struct weir_watermark_config){.idle_timeout_ms = IDLE_MS,
+                                        .max_ahead_us = -1,
+                                        .source = &fixture->source.source,
+                                        .table = "t",
+                                        .partition_count = 2,
+                                        .partitions = PARTITIONS,
+                                        .operator_states = fixture->source.operator_states,
+                                        .clock = &timed_clock});
+    changes_attach(&fixture->changes, fixture->op);
+}
+
+// Partition 1 was idle, and is waited for again: time does not go back for it, in however many
+// tasks it was.
+static void test_watermark_does_not_go_back_over_a_restart(void **state)
+{
+    (void)state;
+    struct fixture fixture;
+    struct weir_operator_state_part *parts[3];
+    static const int64_t REACHED_MS[] = {100, 80};
+    for (uint32_t i = 0; i < 2; i++) {
+        open_fixture(&fixture, 1, 0);
+        TIMED_FEED(fixture.op, 0, {0, AT(REACHED_MS[i]), "a", 1});
+        parts[i] = snapshot_of(&fixture, i, 3);
+        close_fixture(&fixture);
+    }
+    open_fixture(&fixture, 1, 0); // a task that has never had a row, and is idle
+    fixture.source.is_at_end[0] = true;
+    timed_now_ms += IDLE_MS;
+    resume(&fixture, "T-9223372036854775i");
+    parts[2] = snapshot_of(&fixture, 2, 3);
+    close_fixture(&fixture);
+
+    struct weir_operator_state_part former[] = {*parts[0], *parts[1], *parts[2]};
+    open_restored(&fixture, former, 3);
+    resume(&fixture, "T80");
+    TIMED_FEED(fixture.op, 3, {0, AT(90), "b", 1}, {1, AT(10), "c", 1});
+    changes_expect(&fixture.changes, "(b, 1) (c, 1)");
+    TIMED_FEED(fixture.op, 5, {1, AT(85), "d", 1});
+    changes_expect(&fixture.changes, "(d, 1) T85");
+    close_fixture(&fixture);
+    for (uint32_t i = 0; i < 3; i++) {
+        free(parts[i]);
+    }
+}
+
+// A run that goes on behind the end of all input: its time is not at the end any more.
+static void test_watermark_goes_on_after_the_end_of_all_input(void **state)
+{
+    (void)state;
+    struct fixture fixture;
+    open_fixture(&fixture, 1, 0);
+    TIMED_FEED(fixture.op, 0, {0, AT(100), "a", 1});
+    changes_pass_time(fixture.op, INT64_MAX);
+    struct weir_operator_state_part *part = snapshot_of(&fixture, 0, 1);
+    close_fixture(&fixture);
+    open_restored(&fixture, part, 1);
+    resume(&fixture, "T100");
+    TIMED_FEED(fixture.op, 1, {0, AT(101), "b", 1}, {1, AT(102), "c", 1});
+    changes_expect(&fixture.changes, "(b, 1) (c, 1) T101");
+    close_fixture(&fixture);
+    free(part);
 }
 
 static void test_watermark_end_of_input_is_the_end_of_time(void **state)
@@ -271,6 +370,8 @@ int main(void)
         cmocka_unit_test(test_watermark_sets_aside_what_is_too_far_ahead),
         cmocka_unit_test(test_watermark_time_of_partitions_is_in_the_checkpoint),
         cmocka_unit_test(test_watermark_time_of_the_checkpoint_is_passed_on_at_once),
+        cmocka_unit_test(test_watermark_does_not_go_back_over_a_restart),
+        cmocka_unit_test(test_watermark_goes_on_after_the_end_of_all_input),
         cmocka_unit_test(test_watermark_end_of_input_is_the_end_of_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

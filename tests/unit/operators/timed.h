@@ -30,7 +30,16 @@ static const struct weir_schema timed_window_schema = {4, timed_fields};
 struct timed_source {
     struct weir_source source; // first
     bool is_at_end[TIMED_PARTITIONS_MAX];
+    struct weir_operator_state_store *operator_states; // of the watermark; the test destroys it
 };
+
+static inline struct weir_operator_state_store *timed_states(struct timed_source *source)
+{
+    weir_operator_state_store_destroy(source->operator_states);
+    source->operator_states =
+        weir_operator_state_store_create(&(struct weir_operator_state_config){.task_count = 1});
+    return source->operator_states;
+}
 
 static inline bool timed_is_at_end(const struct weir_source *source, int32_t partition)
 {
@@ -111,15 +120,17 @@ static inline struct weir_operator *timed_watermark(struct timed_source *source,
     static const struct weir_partition_time PARTITIONS[TIMED_PARTITIONS_MAX] = {
         {0, INT64_MIN}, {1, INT64_MIN}, {2, INT64_MIN}, {3, INT64_MIN}};
     *source = (struct timed_source){.source.ops = &timed_source_ops};
-    return weir_watermark_create("id", "watermark",
-                                 &(struct weir_watermark_config){.delay_us = delay_ms * 1000,
-                                                                 .idle_timeout_ms = idle_timeout_ms,
-                                                                 .max_ahead_us = -1,
-                                                                 .source = &source->source,
-                                                                 .table = "t",
-                                                                 .partition_count = count,
-                                                                 .partitions = PARTITIONS,
-                                                                 .clock = &timed_clock});
+    return weir_watermark_create(
+        "id", "watermark",
+        &(struct weir_watermark_config){.delay_us = delay_ms * 1000,
+                                        .idle_timeout_ms = idle_timeout_ms,
+                                        .max_ahead_us = -1,
+                                        .source = &source->source,
+                                        .table = "t",
+                                        .partition_count = count,
+                                        .partitions = PARTITIONS,
+                                        .operator_states = timed_states(source),
+                                        .clock = &timed_clock});
 }
 
 static inline void timed_connect(struct weir_operator *op, struct weir_operator **next,
