@@ -109,6 +109,7 @@ static void on_checkpoint(struct weir_checkpoint_observer *observer,
         break;
     case WEIR_CHECKPOINT_FAILED:
         weir_metric_add(board->failed, 1);
+        weir_metric_add(board->failures[event->failure], 1);
         break;
     case WEIR_CHECKPOINT_SKIPPED:
         board->fresh_ms = weir_now_ms(board->clock);
@@ -131,6 +132,11 @@ static void open_metrics(struct weir_board *board)
     board->ready = weir_metric_open(WEIR_METRIC_READY, NULL);
     board->completed = weir_metric_open(WEIR_METRIC_CHECKPOINTS, WEIR_METRIC_LABELS("completed"));
     board->failed = weir_metric_open(WEIR_METRIC_CHECKPOINTS, WEIR_METRIC_LABELS("failed"));
+    for (int i = WEIR_FAILURE_NONE + 1; i < WEIR_FAILURE_COUNT; i++) {
+        board->failures[i] = weir_metric_open(
+            WEIR_METRIC_CHECKPOINT_FAILURES,
+            WEIR_METRIC_LABELS(weir_checkpoint_failure_name((enum weir_checkpoint_failure)i)));
+    }
     board->skipped = weir_metric_open(WEIR_METRIC_CHECKPOINTS, WEIR_METRIC_LABELS("skipped"));
     board->last = weir_metric_open(WEIR_METRIC_CHECKPOINT_LAST_COMPLETED, NULL);
     board->age = weir_metric_open(WEIR_METRIC_CHECKPOINT_AGE, NULL);
@@ -194,6 +200,9 @@ void weir_board_destroy(struct weir_board *board)
     }
     for (int i = 0; i < 5; i++) {
         weir_metric_close(board->phases[i]);
+    }
+    for (int i = 0; i < WEIR_FAILURE_COUNT; i++) {
+        weir_metric_close(board->failures[i]);
     }
     pthread_mutex_destroy(&board->lock);
     free(board);

@@ -82,6 +82,7 @@ struct weir_board {
     struct weir_metric *ready;
     struct weir_metric *completed;
     struct weir_metric *failed;
+    struct weir_metric *failures[WEIR_FAILURE_COUNT]; // of NONE: NULL
     struct weir_metric *skipped;
     struct weir_metric *last;
     struct weir_metric *age;

@@ -35,6 +35,8 @@ const char *weir_checkpoint_failure_name(enum weir_checkpoint_failure failure)
         return "task";
     case WEIR_FAILURE_SUBSUMED:
         return "subsumed";
+    case WEIR_FAILURE_COUNT:
+        break;
     }
     WEIR_ASSERT(!"unreachable");
 }

@@ -21,6 +21,7 @@ enum weir_checkpoint_failure {
     WEIR_FAILURE_FENCED,   // another instance took over, or the broker timed the transaction out
     WEIR_FAILURE_TASK,     // something else failed in the run: a task, the watch on topics
     WEIR_FAILURE_SUBSUMED, // at least once: a newer one was complete first
+    WEIR_FAILURE_COUNT,
 };
 const char *weir_checkpoint_failure_name(enum weir_checkpoint_failure failure);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// See coordinator.h; deadlines are coordinator_watch.c's. On the way of an epoch: trigger (to the
-// source tasks) → acknowledgements (from all tasks) → complete (to the committer: manifest,
-// offsets, commit) → committed (to all tasks).
+// See coordinator.h; deadlines are coordinator_watch.c's, counts coordinator_counts.c's. On the way
+// of an epoch: trigger (to the source tasks) → acknowledgements (from all tasks) → complete (to the
+// committer: manifest, offsets, commit) → committed (to all tasks).
 //
 // A pending checkpoint: COLLECTING → COMMITTING → gone; its number is next_number at the trigger.
 //
@@ -18,6 +18,7 @@
 #include "runtime/base/failpoint.h"
 #include "runtime/base/limits.h"
 #include "runtime/base/log.h"
+#include "runtime/base/metrics.h"
 
 #include <stdlib.h>
 
@@ -38,6 +39,7 @@ struct weir_coordinator *weir_coordinator_create(const struct weir_coordinator_c
     coordinator->activity = weir_alloc_zero(config->task_count * sizeof *coordinator->activity);
     coordinator->is_finished =
         weir_alloc_zero(config->task_count * sizeof *coordinator->is_finished);
+    weir_coordinator_open_counts(coordinator);
     for (uint32_t i = 0; i < config->task_count; i++) {
         coordinator->source_count += weir_task_is_source(config->tasks[i]) ? 1 : 0;
     }
@@ -53,6 +55,7 @@ void weir_coordinator_destroy(struct weir_coordinator *coordinator)
     weir_request_list_fail(&coordinator->waiting, WEIR_LIFE_IS_OVER);
     free(coordinator->activity);
     free(coordinator->is_finished);
+    weir_coordinator_close_counts(coordinator);
     free(coordinator);
 }
 
@@ -206,7 +209,7 @@ static void on_acknowledged(struct weir_coordinator *coordinator, struct weir_sn
     uint32_t task_idx = snapshot->task_idx;
     enum weir_acknowledgement found =
         weir_pending_list_acknowledge(&coordinator->pending, snapshot, coordinator->next_number);
-    coordinator->acknowledgement_counts[found]++;
+    weir_metric_add(coordinator->acknowledgements[found], 1);
     if (found != WEIR_ACKNOWLEDGEMENT_SUCCESS) {
         // In at-least-once mode a checkpoint that was given up is acknowledged late as a rule.
         weir_log(coordinator->config.is_at_least_once ? WEIR_LOG_DEBUG : WEIR_LOG_WARN,
@@ -272,6 +275,7 @@ static void on_request(struct weir_coordinator *coordinator, struct weir_request
 {
     const struct weir_request_wish *wish = weir_request_wish(request);
     if (coordinator->is_final_triggered) {
+        weir_metric_add(coordinator->refusals[WEIR_TRIGGER_SHUTTING_DOWN], 1);
         weir_request_refuse(request, "%s: the last checkpoint of this run is under way",
                             weir_trigger_refusal_name(WEIR_TRIGGER_SHUTTING_DOWN));
         return;
@@ -281,6 +285,7 @@ static void on_request(struct weir_coordinator *coordinator, struct weir_request
         return;
     }
     if (coordinator->waiting.count == REQUESTS_MAX) {
+        weir_metric_add(coordinator->refusals[WEIR_TRIGGER_TOO_MANY_PENDING], 1);
         weir_request_refuse(request, "%s: %d requests wait for a checkpoint",
                             weir_trigger_refusal_name(WEIR_TRIGGER_TOO_MANY_PENDING), REQUESTS_MAX);
         return;
@@ -451,7 +456,7 @@ static enum weir_trigger_refusal check(struct weir_coordinator *coordinator,
                                      .last_end_ms = coordinator->last_end_ms,
                                      .min_pause_ms = coordinator->config.min_pause_ms},
         kind);
-    coordinator->refusal_counts[refusal]++;
+    weir_coordinator_count_refusal(coordinator, refusal);
     return refusal;
 }
 
@@ -508,18 +513,6 @@ static int64_t trigger_periodic(struct weir_coordinator *coordinator, int64_t no
         break; // mail will change that
     }
     return config->interval_ms;
-}
-
-uint64_t weir_coordinator_acknowledgement_count(const struct weir_coordinator *coordinator,
-                                                enum weir_acknowledgement acknowledgement)
-{
-    return coordinator->acknowledgement_counts[acknowledgement];
-}
-
-uint64_t weir_coordinator_refusal_count(const struct weir_coordinator *coordinator,
-                                        enum weir_trigger_refusal refusal)
-{
-    return coordinator->refusal_counts[refusal];
 }
 
 int64_t weir_coordinator_step(struct weir_coordinator *coordinator)

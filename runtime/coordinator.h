@@ -68,7 +68,8 @@ void weir_coordinator_destroy(struct weir_coordinator *coordinator);
 int64_t weir_coordinator_step(struct weir_coordinator *coordinator);
 const struct weir_outcome *weir_coordinator_outcome(const struct weir_coordinator *coordinator);
 
-// How often each kind of acknowledgement has come and each refusal was given.
+// How often each kind of acknowledgement has come and each refusal was given (ALLOWED: 0) in this
+// run. On /metrics these go on from run to run.
 uint64_t weir_coordinator_acknowledgement_count(const struct weir_coordinator *coordinator,
                                                 enum weir_acknowledgement acknowledgement);
 uint64_t weir_coordinator_refusal_count(const struct weir_coordinator *coordinator,

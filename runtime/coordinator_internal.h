@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The coordinator's own parts: coordinator.c and coordinator_watch.c.
+// The coordinator's own parts: coordinator.c, coordinator_watch.c and coordinator_counts.c.
 #ifndef WEIR_RUNTIME_COORDINATOR_INTERNAL_H
 #define WEIR_RUNTIME_COORDINATOR_INTERNAL_H
 
@@ -15,8 +15,9 @@ enum weir_ending {
 
 struct weir_coordinator {
     struct weir_coordinator_config config;
-    uint64_t acknowledgement_counts[WEIR_ACKNOWLEDGEMENT_COUNT];
-    uint64_t refusal_counts[WEIR_TRIGGER_REFUSAL_COUNT];
+    struct weir_metric *acknowledgements[WEIR_ACKNOWLEDGEMENT_COUNT];
+    struct weir_metric *refusals[WEIR_TRIGGER_REFUSAL_COUNT]; // of ALLOWED: NULL
+    uint32_t refused_reasons; // bits: why the trigger that is due was refused so far
     uint32_t failures_in_row;
     bool is_behind; // a checkpoint was given up: the next one is not skipped
     struct weir_pending_list pending;
@@ -34,6 +35,14 @@ struct weir_coordinator {
     bool is_final_triggered;
     struct weir_outcome outcome;
 };
+
+// What is counted on /metrics; opened before and closed after everything else.
+void weir_coordinator_open_counts(struct weir_coordinator *coordinator);
+void weir_coordinator_close_counts(struct weir_coordinator *coordinator);
+// A trigger that is due is looked at again with every mail; each reason counts once until it is
+// out.
+void weir_coordinator_count_refusal(struct weir_coordinator *coordinator,
+                                    enum weir_trigger_refusal refusal);
 
 // The run is over; every pending checkpoint and every request fails with it.
 void weir_coordinator_end_failed(struct weir_coordinator *coordinator,

@@ -247,9 +247,30 @@ static void add_checkpoint(yyjson_mut_doc *document, yyjson_mut_val *list,
         yyjson_mut_obj_add_uint(document, entry, "log_bytes", event->log_bytes);
         yyjson_mut_obj_add_uint(document, entry, "materialised_bytes", event->materialised_bytes);
     }
+    if (event->kind == WEIR_CHECKPOINT_FAILED) {
+        yyjson_mut_obj_add_str(document, entry, "reason",
+                               weir_checkpoint_failure_name(event->failure));
+    }
     if (checkpoint->text[0] != '\0') {
         yyjson_mut_obj_add_strcpy(document, entry, "error", checkpoint->text);
     }
+}
+
+// {"<value of the only label>": n, …}
+static void add_count(void *context, const char *const *values, double number)
+{
+    struct family_visit *visit = context;
+    yyjson_mut_obj_add(visit->list, yyjson_mut_strcpy(visit->document, values[0]),
+                       yyjson_mut_uint(visit->document, (uint64_t)number));
+}
+
+static void add_counts(yyjson_mut_doc *document, yyjson_mut_val *root, const char *name,
+                       enum weir_metric_id id)
+{
+    struct family_visit visit = {.document = document,
+                                 .list = yyjson_mut_obj_add_obj(document, root, name),
+                                 .family = &weir_metric_families[id]};
+    weir_metrics_visit(id, add_count, &visit);
 }
 
 void weir_http_get_checkpoints(const struct weir_http_site *site,
@@ -273,6 +294,9 @@ void weir_http_get_checkpoints(const struct weir_http_site *site,
     yyjson_mut_obj_add_uint(
         document, root, "skipped_count",
         (uint64_t)figure(WEIR_METRIC_CHECKPOINTS, WEIR_METRIC_LABELS("skipped")));
+    add_counts(document, root, "failures", WEIR_METRIC_CHECKPOINT_FAILURES);
+    add_counts(document, root, "refusals", WEIR_METRIC_CHECKPOINT_REFUSALS);
+    add_counts(document, root, "acknowledgements", WEIR_METRIC_CHECKPOINT_ACKNOWLEDGEMENTS);
     yyjson_mut_obj_add_int(document, root, "interval_ms", config->checkpoint_interval_ms);
     yyjson_mut_obj_add_int(document, root, "timeout_ms", config->checkpoint_timeout_ms);
     yyjson_mut_val *list = yyjson_mut_obj_add_arr(document, root, "checkpoints");

@@ -65,11 +65,13 @@ static void check_object(const json_t *description, const json_t *schema, const 
     json_object_foreach((json_t *)(uintptr_t)value, key, member)
     {
         const json_t *known = json_object_get(properties, key);
-        if (known == NULL) {
-            if (!json_is_true(json_object_get(schema, "additionalProperties"))) {
-                WEIR_TEST_FAIL("%s: %s is not described", where, key);
-            }
+        const json_t *others = json_object_get(schema, "additionalProperties");
+        if (known == NULL && json_is_true(others)) {
             continue;
+        }
+        known = known == NULL && json_is_object(others) ? others : known;
+        if (known == NULL) {
+            WEIR_TEST_FAIL("%s: %s is not described", where, key);
         }
         char *place = weir_test_format("%s.%s", where, key);
         check(description, known, member, place);

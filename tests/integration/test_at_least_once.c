@@ -4,6 +4,8 @@
 // nothing for a while costs checkpoints and not the run; the mode can be changed at a restart.
 // WEIR_TEST_KILLS sets how many kills (7 by default).
 #include "tests/integration/cluster_util.h"
+#include "tests/integration/http_job_util.h"
+#include "tests/integration/live_util.h"
 #include "tests/integration/sql_job_util.h"
 
 #include <inttypes.h>
@@ -211,11 +213,12 @@ static void test_store_that_takes_nothing_for_a_while(void **state)
     // From the sixth write on six are refused: the owner's and the start's come first, and each
     // manifest is tried again until its checkpoint's time is out.
     static const char fail[] = "store.write=error@6";
-    struct weir_test_process *process = sql_job_start(
-        job, SQL_JOB_EXTRA(mode,
-                           weir_test_format("WEIR_FAILPOINTS=%s,%s,%s,%s,%s,%s", fail, fail, fail,
-                                            fail, fail, fail),
-                           "WEIR_CHECKPOINT_TIMEOUT=1s", "WEIR_CHECKPOINT_TOLERABLE_FAILURES=9"));
+    struct weir_test_process *process =
+        sql_job_start(job, SQL_JOB_EXTRA(mode,
+                                         weir_test_format("WEIR_FAILPOINTS=%s,%s,%s,%s,%s,%s", fail,
+                                                          fail, fail, fail, fail, fail),
+                                         HTTP_LISTEN, "WEIR_CHECKPOINT_TIMEOUT=1s",
+                                         "WEIR_CHECKPOINT_TOLERABLE_FAILURES=9"));
     sql_job_wait_running(process);
     int64_t deadline_ms = weir_test_now_ms() + ROUND_MS_MAX;
     while (job_says(process, "such failures in a row") < 2) {
@@ -229,6 +232,18 @@ static void test_store_that_takes_nothing_for_a_while(void **state)
     }
     assert_int_equal(sql_job_committed(job, "in", 0), fed_count / PARTITIONS);
     assert_int_equal(job_says(process, "going back to the last committed checkpoint"), 0);
+    // Each failure has its reason, none of them another than what was done here.
+    double failed = live_util_metric(process, "weir_checkpoints_total", "\"failed\"");
+    assert_true(failed >= 2);
+    assert_true(live_util_metric(process, "weir_checkpoint_failures_total", NULL) == failed);
+    assert_true(live_util_metric(process, "weir_checkpoint_failures_total", "\"expired\"") +
+                    live_util_metric(process, "weir_checkpoint_failures_total", "\"store\"") +
+                    live_util_metric(process, "weir_checkpoint_failures_total", "\"subsumed\"") ==
+                failed);
+    char *checkpoints = live_util_get(process, "/api/v1/checkpoints", NULL);
+    assert_non_null(strstr(checkpoints, "\"state\": \"failed\""));
+    assert_non_null(strstr(checkpoints, "\"reason\": \""));
+    free(checkpoints);
     sql_job_stop(process);
     assert_int_equal(check_copy(job), 0);
     check_counts(job, true);

@@ -179,6 +179,17 @@ static void check_checkpoints(uint16_t port, const struct sql_job *job)
     assert_true(metrics_sum(page, "weir_checkpoint_last_completed", "", NULL) >= (double)number);
     assert_true(metrics_sum(page, "weir_checkpoints_total", "result=\"completed\"", NULL) >= 1);
     expect(page, "weir_checkpoints_total", "result=\"failed\"", 0);
+    size_t reasons;
+    assert_true(metrics_sum(page, "weir_checkpoint_failures_total", "", &reasons) == 0);
+    assert_int_equal(reasons, 6);
+    metrics_sum(page, "weir_checkpoint_refusals_total", "", &reasons);
+    assert_int_equal(reasons, 6);
+    assert_true(metrics_sum(page, "weir_checkpoint_acknowledgements_total", "result=\"success\"",
+                            NULL) >= 1);
+    assert_true(
+        metrics_sum(page, "weir_checkpoint_acknowledgements_total", "", &reasons) ==
+        metrics_sum(page, "weir_checkpoint_acknowledgements_total", "result=\"success\"", NULL));
+    assert_int_equal(reasons, 4);
     assert_true(metrics_sum(page, "weir_checkpoint_duration_seconds_count", "", NULL) ==
                 metrics_sum(page, "weir_checkpoints_total", "result=\"completed\"", NULL));
     assert_true(metrics_sum(page, "weir_checkpoint_duration_seconds_sum", "", NULL) > 0);
