@@ -6,16 +6,13 @@
 // nothing is written twice in a row, and what is left at the end is what must be. WEIR_TEST_KILLS
 // sets how many kills (16 by default), WEIR_TEST_KEYS how many keys. C147: see the second test.
 #include "tests/integration/cluster_util.h"
-#include "tests/integration/sql_job_util.h"
+#include "tests/integration/numbered_util.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 enum {
-    PARTITIONS = 4,
-    GROUPS = 7,       // of the windows
-    WINDOW_MS = 1000, // record n has event time n ms
     KILLS_DEFAULT = 16,
     KEYS_DEFAULT = 500,
     FED_BEFORE = 4000,
@@ -30,20 +27,12 @@ enum {
     FAR_INTERVAL_MS_DEFAULT = 800,
 };
 
-static const char *const job_sql =
-    "CREATE TABLE input (n bigint, k int, g int, ts timestamptz)\n"
-    "  WITH (topic = '$-in', event_time = 'ts', watermark_delay = '0 seconds');\n"
-    "CREATE TABLE counts (k int, c bigint, s numeric, d bigint, PRIMARY KEY (k))\n"
-    "  WITH (topic = '$-counts');\n"
-    "CREATE TABLE windows (w timestamptz, g int, c bigint, s numeric) WITH (topic = '$-windows');\n"
+static const char *const job_sql = NUMBERED_INPUT NUMBERED_COUNTS NUMBERED_WINDOWS
     "CREATE TABLE latest (k int PRIMARY KEY, g int, v bigint) WITH (topic = '$-latest');\n"
     "CREATE TABLE copies (k int PRIMARY KEY, g int, v bigint) WITH (topic = '$-copies');\n"
     "CREATE TABLE sums (g int PRIMARY KEY, c bigint, s numeric) WITH (topic = '$-sums');\n"
     "INSERT INTO copies SELECT k, g, v FROM latest;\n"
-    "INSERT INTO sums SELECT g, count(*), sum(v) FROM latest GROUP BY g;\n"
-    "INSERT INTO counts SELECT k, count(*), sum(n), count(DISTINCT g) FROM input GROUP BY k;\n"
-    "INSERT INTO windows SELECT window_start, g, count(*), sum(n)\n"
-    "  FROM tumble(input, ts, interval '1 second') GROUP BY window_start, g;\n";
+    "INSERT INTO sums SELECT g, count(*), sum(v) FROM latest GROUP BY g;\n";
 
 // A place to die at. A life passes some of them once, others once an epoch; some it may not come
 // to.
@@ -79,10 +68,9 @@ static const struct point {
 enum { POINT_COUNT = sizeof points / sizeof points[0] };
 
 struct fed {
-    struct sql_job *job;
-    int64_t count;        // records so far; number n is in partition n mod 4
+    struct numbered numbered;
+    struct sql_job *job;  // that of `numbered`
     int64_t change_count; // of the changelog
-    int key_count;
     int interval_ms;
     int life_ms_max; // of a life that ends at random
 };
@@ -112,7 +100,7 @@ static void feed_changes(struct fed *fed, int64_t count)
         int64_t m = fed->change_count + i;
         int k = key_of_change(m);
         records[i] =
-            weir_test_record_of(k % PARTITIONS, weir_test_format("{\"k\":%d}", k),
+            weir_test_record_of(k % NUMBERED_PARTITIONS, weir_test_format("{\"k\":%d}", k),
                                 is_delete(m) ? NULL
                                              : weir_test_format("{\"g\":%d,\"v\":%" PRId64 "}",
                                                                 (int)(m % LATEST_GROUPS), m));
@@ -129,19 +117,7 @@ static void feed_changes(struct fed *fed, int64_t count)
 
 static void feed(struct fed *fed, int64_t count)
 {
-    struct weir_test_record *records = weir_test_alloc((size_t)count * sizeof *records);
-    for (int64_t i = 0; i < count; i++) {
-        int64_t n = fed->count + i;
-        char *text = weir_test_format("{\"n\":%" PRId64 ",\"k\":%d,\"g\":%d,\"ts\":%" PRId64 "}", n,
-                                      (int)(n % fed->key_count), (int)(n % GROUPS), n);
-        records[i] = weir_test_record_of((int32_t)(n % PARTITIONS), NULL, text);
-    }
-    weir_test_produce(fed->job->bootstrap, sql_job_topic(fed->job, "in"), records, (size_t)count);
-    for (int64_t i = 0; i < count; i++) {
-        free((void *)records[i].value);
-    }
-    free(records);
-    fed->count += count;
+    numbered_feed(&fed->numbered, count);
     feed_changes(fed, count / RECORDS_PER_CHANGE);
 }
 
@@ -159,7 +135,7 @@ static void die(struct fed *fed, const struct point *point)
     // Many keys take their time.
     int64_t life_ms = point == NULL      ? rand() % fed->life_ms_max
                       : point->is_unsure ? UNSURE_MS
-                                         : ROUND_MS_MAX + fed->key_count;
+                                         : ROUND_MS_MAX + fed->numbered.key_count;
     int64_t deadline_ms = weir_test_now_ms() + life_ms;
     bool has_ended = false;
     while (!has_ended && weir_test_now_ms() < deadline_ms) {
@@ -176,110 +152,6 @@ static void die(struct fed *fed, const struct point *point)
     free(parallelism);
     free(failpoint);
     free(interval);
-}
-
-static int64_t different_groups(const struct fed *fed, int64_t count)
-{
-    int64_t most = fed->key_count % GROUPS == 0 ? 1 : GROUPS; // seven is a prime
-    return count < most ? count : most;
-}
-
-static void check_counts(const struct fed *fed)
-{
-    struct weir_test_log *log =
-        weir_test_read(fed->job->bootstrap, sql_job_topic(fed->job, "counts"), NULL);
-    int64_t *last_counts = weir_test_alloc((size_t)fed->key_count * sizeof *last_counts);
-    int64_t *last_sums = weir_test_alloc((size_t)fed->key_count * sizeof *last_sums);
-    memset(last_counts, 0, (size_t)fed->key_count * sizeof *last_counts);
-    for (int32_t p = 0; p < log->partition_count; p++) {
-        for (size_t i = 0; i < log->partitions[p].record_count; i++) {
-            char *text = sql_job_text(&log->partitions[p].records[i]);
-            int k = -1;
-            int64_t count = -1;
-            int64_t sum = -1;
-            int64_t distinct = -1;
-            if (sscanf(text, "{\"k\":%d,\"c\":%" SCNd64 ",\"s\":%" SCNd64 ",\"d\":%" SCNd64 "}", &k,
-                       &count, &sum, &distinct) != 4 ||
-                k < 0 || k >= fed->key_count) {
-                WEIR_TEST_FAIL("counts partition %d holds %s", p, text);
-            }
-            if (count <= last_counts[k]) {
-                WEIR_TEST_FAIL("key %d: count %" PRId64 " after %" PRId64, k, count,
-                               last_counts[k]);
-            }
-            if (distinct != different_groups(fed, count)) {
-                WEIR_TEST_FAIL("key %d: %" PRId64 " different values in %" PRId64, k, distinct,
-                               count);
-            }
-            last_counts[k] = count;
-            last_sums[k] = sum;
-            free(text);
-        }
-    }
-    for (int k = 0; k < fed->key_count; k++) {
-        int64_t count = (fed->count - k + fed->key_count - 1) / fed->key_count;
-        int64_t sum = count * k + fed->key_count * (count * (count - 1) / 2);
-        if (last_counts[k] != count || last_sums[k] != sum) {
-            WEIR_TEST_FAIL("key %d ends at count %" PRId64 " and sum %" PRId64
-                           ", it should be %" PRId64 " and %" PRId64,
-                           k, last_counts[k], last_sums[k], count, sum);
-        }
-    }
-    free(last_counts);
-    free(last_sums);
-    weir_test_log_destroy(log);
-}
-
-static void check_windows(const struct fed *fed)
-{
-    struct weir_test_log *log =
-        weir_test_read(fed->job->bootstrap, sql_job_topic(fed->job, "windows"), NULL);
-    int64_t window_count = (fed->count + WINDOW_MS - 1) / WINDOW_MS;
-    bool *is_seen = weir_test_alloc((size_t)(window_count * GROUPS) * sizeof *is_seen);
-    memset(is_seen, 0, (size_t)(window_count * GROUPS) * sizeof *is_seen);
-    int64_t seen_count = 0;
-    for (int32_t p = 0; p < log->partition_count; p++) {
-        for (size_t i = 0; i < log->partitions[p].record_count; i++) {
-            char *text = sql_job_text(&log->partitions[p].records[i]);
-            int hour = -1;
-            int minute = -1;
-            int second = -1;
-            int g = -1;
-            int64_t count = -1;
-            int64_t sum = -1;
-            if (sscanf(text,
-                       "{\"w\":\"1970-01-01T%d:%d:%d+00:00\",\"g\":%d,\"c\":%" SCNd64
-                       ",\"s\":%" SCNd64 "}",
-                       &hour, &minute, &second, &g, &count, &sum) != 6) {
-                WEIR_TEST_FAIL("windows partition %d holds %s", p, text);
-            }
-            int64_t window = (hour * 60 + minute) * 60 + second;
-            int64_t expected_count = 0;
-            int64_t expected_sum = 0;
-            for (int64_t n = window * WINDOW_MS; n < (window + 1) * WINDOW_MS && n < fed->count;
-                 n++) {
-                expected_count += n % GROUPS == g ? 1 : 0;
-                expected_sum += n % GROUPS == g ? n : 0;
-            }
-            if (window >= window_count || g < 0 || g >= GROUPS || is_seen[window * GROUPS + g] ||
-                count != expected_count || sum != expected_sum) {
-                WEIR_TEST_FAIL("window %s: expected count %" PRId64 " and sum %" PRId64 ", once",
-                               text, expected_count, expected_sum);
-            }
-            is_seen[window * GROUPS + g] = true;
-            seen_count++;
-            free(text);
-        }
-    }
-    int64_t expected_windows = 0;
-    for (int64_t i = 0; i < window_count * GROUPS; i++) {
-        int64_t first = i / GROUPS * WINDOW_MS;
-        int64_t offset = (i % GROUPS - first % GROUPS + GROUPS) % GROUPS;
-        expected_windows += first + offset < fed->count ? 1 : 0;
-    }
-    assert_int_equal(seen_count, expected_windows);
-    free(is_seen);
-    weir_test_log_destroy(log);
 }
 
 struct latest_row {
@@ -357,26 +229,32 @@ static void check_latest(const struct fed *fed)
 
 static void check(const struct fed *fed)
 {
-    check_counts(fed);
-    check_windows(fed);
+    struct numbered_found found = {0};
+    numbered_check_counts(&fed->numbered, &found);
+    numbered_check_windows(&fed->numbered, &found);
+    if (found.fault != NULL) {
+        WEIR_TEST_FAIL("%s; %" PRId64 " lost, %" PRId64 " double", found.fault, found.lost_count,
+                       found.double_count);
+    }
     check_latest(fed);
 }
 
 static struct fed create(const char *name, int interval_ms, int life_ms_max)
 {
+    struct sql_job *job = sql_job_create(weir_test_cluster_bootstrap(cluster), name, job_sql);
     struct fed fed = {
-        .job = sql_job_create(weir_test_cluster_bootstrap(cluster), name, job_sql),
-        .key_count = number_from("WEIR_TEST_KEYS", KEYS_DEFAULT),
+        .numbered = {.job = job, .key_count = number_from("WEIR_TEST_KEYS", KEYS_DEFAULT)},
+        .job = job,
         .interval_ms = interval_ms,
         .life_ms_max = life_ms_max,
     };
-    sql_job_topic_create(fed.job, "in", PARTITIONS);
-    sql_job_topic_create(fed.job, "latest", PARTITIONS);
+    sql_job_topic_create(fed.job, "in", NUMBERED_PARTITIONS);
+    sql_job_topic_create(fed.job, "latest", NUMBERED_PARTITIONS);
     sql_job_topic_create(fed.job, "counts", 3);
     sql_job_topic_create(fed.job, "windows", 2);
     sql_job_topic_create(fed.job, "copies", 3);
     sql_job_topic_create(fed.job, "sums", 1);
-    feed(&fed, 2 * fed.key_count > FED_BEFORE ? 2 * fed.key_count : FED_BEFORE);
+    feed(&fed, 2 * fed.numbered.key_count > FED_BEFORE ? 2 * fed.numbered.key_count : FED_BEFORE);
     // A first life that leaves state to be restored, which some of the points lie in.
     struct weir_test_process *process = sql_job_start(fed.job, NULL);
     WEIR_TEST_WAIT_UNTIL(sql_job_pointer(fed.job, "in") > 0, 60000);
@@ -397,7 +275,7 @@ static void test_kill_keyed_counts_windows_and_changes(void **state)
     sql_job_run_bounded(fed.job);
     check(&fed);
     print_message("%d kills, %" PRId64 " records: everything is as it should be\n", kill_count,
-                  fed.count);
+                  fed.numbered.count);
 }
 
 // C147: what an epoch that is never committed has changed is in memory and perhaps in RocksDB's
