@@ -18,7 +18,6 @@
 #include "operators/row_operator.h"
 #include "operators/watermark.h"
 #include "operators/window.h"
-#include "rocksdb_backend/store.h"
 
 static uint32_t digits_of_unit(enum weir_timestamp_unit unit)
 {
@@ -69,8 +68,7 @@ static struct weir_decoder *create_avro_decoder(const struct weir_node_builder *
                     .schemas = weir_registry_schemas(schemas->registry),
                     .wake_descriptor = weir_mailbox_descriptor(mailbox),
                     .reader = is_key ? schemas->key_reader : schemas->value_reader,
-                    .is_single_column =
-                        is_key ? table->key_column_count == 1 : physical_count == 1,
+                    .is_single_column = is_key ? table->key_column_count == 1 : physical_count == 1,
                     .timestamp_digits = digits_of_unit(table->timestamp_unit)});
 }
 
@@ -171,13 +169,13 @@ static struct weir_encoder *create_avro_encoder(const struct weir_node_builder *
     }
     struct weir_encoder *encoder = NULL;
     struct weir_error error;
-    enum weir_status status = weir_avro_encoder_create(
-        &(struct weir_avro_encode_config){.schema = &node->schema,
-                                          .column_count = count,
-                                          .column_idxs = idxs,
-                                          .type = writer->type,
-                                          .id = writer->id},
-        &encoder, &error);
+    enum weir_status status =
+        weir_avro_encoder_create(&(struct weir_avro_encode_config){.schema = &node->schema,
+                                                                   .column_count = count,
+                                                                   .column_idxs = idxs,
+                                                                   .type = writer->type,
+                                                                   .id = writer->id},
+                                 &encoder, &error);
     WEIR_ASSERT(status == WEIR_OK);
     return encoder;
 }
@@ -447,6 +445,7 @@ static struct weir_operator *create_aggregate(const struct weir_node_builder *bu
                                         .is_input_changing = exchange->is_changing,
                                         .aggregate_count = node->aggregate_count,
                                         .aggregates = node->aggregates,
+                                        .slot_numbers = weir_node_slot_numbers(builder, node),
                                         .output = &node->schema,
                                         .store = place->state,
                                         .key_groups = place->key_groups,
@@ -526,48 +525,4 @@ enum weir_status weir_node_create_source(const struct weir_node_builder *builder
                                      .partition_count = place->partition_count,
                                      .partitions = place->partitions},
         source, error);
-}
-
-// The parts of that stage in the checkpoint, whatever key groups each of them has.
-static uint32_t find_states(const struct weir_node_builder *builder, const char *stage,
-                            const struct weir_state_handle **found)
-{
-    const struct weir_recovered *recovered = builder->recovered;
-    struct weir_state_handle *handles =
-        weir_arena_alloc(builder->arena, recovered->state_count * sizeof *handles);
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < recovered->state_count; i++) {
-        if (strcmp(recovered->states[i].stage, stage) == 0) {
-            handles[count++] = recovered->states[i];
-        }
-    }
-    *found = handles;
-    return count;
-}
-
-enum weir_status weir_node_create_state(const struct weir_node_builder *builder,
-                                        const struct weir_plan_node *head,
-                                        const struct weir_node_place *place,
-                                        struct weir_state_store **state, struct weir_error *error)
-{
-    const struct weir_config *config = builder->context->config;
-    const struct weir_state_handle *handles;
-    uint32_t handle_count = find_states(builder, head->id, &handles);
-    return weir_rocksdb_store_create(
-        &(struct weir_rocksdb_store_config){
-            .work_folder = weir_arena_printf(builder->arena, "%s/work/%s-%u", config->state_dir,
-                                             head->id, place->key_groups.first),
-            .store_folder = weir_store_path(builder->context->store),
-            .stage = head->id,
-            .key_groups = place->key_groups,
-            .attempt = builder->recovered->attempt.text,
-            // Half of the budget is state, shared by all keyed tasks.
-            .budget_bytes = weir_config_shared_bytes(config) / 2 / builder->keyed_task_count,
-            .mailbox = place->mailbox,
-            .clock = builder->context->clock,
-            .number = builder->recovered->number,
-            .handle_count = handle_count,
-            .handles = handles,
-        },
-        state, error);
 }

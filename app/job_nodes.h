@@ -46,6 +46,12 @@ enum weir_status weir_node_create_source(const struct weir_node_builder *builder
                                          struct weir_row_error_policy *row_errors,
                                          struct weir_source **source, struct weir_error *error);
 
+// --- job_state.c --------------------------------------------------------------------------------
+
+// Of each aggregate of the node the number that its states are named by.
+const uint32_t *weir_node_slot_numbers(const struct weir_node_builder *builder,
+                                       const struct weir_plan_node *aggregate);
+
 // The keyed state of a task of the stage that `head` (an exchange) begins: restored for the key
 // groups of place.
 enum weir_status weir_node_create_state(const struct weir_node_builder *builder,

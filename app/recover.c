@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// See recover.h. Each step is a function below, in the order in which they run:
+// See recover.h. Each step is a function, in the order in which they run:
 //   look      the pointer as a hint; who is newer, or whose checkpoint is not here, is left alone
+//             (recover_look.c)
 //   fence     init_transactions on all four ids
 //   read      committed offsets with pointers, ends of the partitions, last records
 //   decide    weir_recovery_decide, a pure function
 //   start     without a checkpoint of its own to go on from: the start manifest is written first
 //   claim     one transaction: the same pointer with this attempt as owner
 // Thread: the main thread.
-#include "app/recover.h"
+#include "app/recovering.h"
 
 #include "app/doubt.h"
 #include "app/start_manifest.h"
-#include "app/state_change.h"
 #include "app/state_files.h"
+#include "app/state_keep.h"
 #include "kafka/pointer.h"
 #include "runtime/base/failpoint.h"
 #include "runtime/base/log.h"
@@ -21,91 +22,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-// Everything that is collected on the way.
-struct recovery {
-    struct weir_job_context *context;
-    struct weir_arena *arena;
-    struct weir_recovered *out;
-    struct weir_retry retry;
-    struct weir_topic_partition *topic_partitions; // of out->partitions
-    struct weir_committed *committed;              // of these, once they were read
-    struct weir_found found;
-    struct weir_found_partition *found_partitions; // of out->starts
-    struct weir_recovery decision;
-    struct weir_manifest savepoint;      // once found.savepoint points at it
-    struct weir_manifest start_manifest; // of a fresh start or a savepoint
-};
-
-static void list_partitions(struct recovery *recovery)
-{
-    const struct weir_plan *plan = recovery->context->plan;
-    struct weir_recovered *out = recovery->out;
-    uint32_t max = 0;
-    for (uint32_t i = 0; i < plan->table_count; i++) {
-        if (plan->tables[i]->is_source) {
-            max += weir_topics_find(&out->topics, plan->tables[i]->topic)->partition_count;
-        }
-    }
-    out->starts = weir_arena_alloc_zero(recovery->arena, max * sizeof *out->starts);
-    out->partitions = weir_arena_alloc_zero(recovery->arena, max * sizeof *out->partitions);
-    recovery->topic_partitions =
-        weir_arena_alloc_zero(recovery->arena, max * sizeof *recovery->topic_partitions);
-    for (uint32_t i = 0; i < plan->table_count; i++) {
-        const struct weir_table *table = plan->tables[i];
-        if (!table->is_source) {
-            continue;
-        }
-        const struct weir_topic *topic = weir_topics_find(&out->topics, table->topic);
-        bool is_known = false; // another table reads the same topic
-        for (uint32_t j = 0; j < out->partition_count; j++) {
-            is_known = is_known || out->partitions[j].topic == topic->name;
-        }
-        for (uint32_t p = 0; p < topic->partition_count; p++) {
-            out->starts[out->start_count++] =
-                (struct weir_start){.table = table, .partition.partition = (int32_t)p};
-            if (!is_known) {
-                recovery->topic_partitions[out->partition_count] =
-                    (struct weir_topic_partition){.topic = topic->name, .partition = (int32_t)p};
-                out->partitions[out->partition_count++] = (struct weir_commit_partition){
-                    .topic = topic->name, .partition = (int32_t)p, .topic_id = topic->topic_id};
-            }
-        }
-    }
-}
-
-// What is known before anything is asked: whose checkpoints may be gone on from.
-static void begin_found(struct recovery *recovery)
-{
-    const struct weir_config *config = recovery->context->config;
-    const struct weir_recovered *out = recovery->out;
-    const struct weir_reset *reset = recovery->context->reset;
-    recovery->found_partitions = weir_arena_alloc_zero(
-        recovery->arena, out->start_count * sizeof *recovery->found_partitions);
-    for (uint32_t i = 0; i < out->start_count; i++) {
-        const struct weir_table *table = out->starts[i].table;
-        const struct weir_topic *topic = weir_topics_find(&out->topics, table->topic);
-        recovery->found_partitions[i] = (struct weir_found_partition){
-            .table = table->name,
-            .topic = topic->name,
-            .partition = out->starts[i].partition.partition,
-            .can_skip_missing = table->on_missing == WEIR_ON_MISSING_CONTINUE,
-            .is_reset = reset != NULL && table == reset->table,
-            .topic_id = topic->topic_id,
-        };
-    }
-    recovery->found = (struct weir_found){
-        .job_id = config->job_id,
-        .instance_id = (int32_t)config->instance_id,
-        .cluster_id = out->cluster_id,
-        .store_path = weir_store_path(recovery->context->store),
-        .restore = config->restore_text,
-        .is_reset = reset != NULL,
-        .partition_count = out->start_count,
-        .partitions = recovery->found_partitions,
-    };
-}
-
-static uint32_t partition_idx(const struct recovery *recovery, const char *topic, int32_t partition)
+static uint32_t partition_idx(const struct weir_recovering *recovery, const char *topic,
+                              int32_t partition)
 {
     for (uint32_t i = 0; i < recovery->out->partition_count; i++) {
         if (recovery->out->partitions[i].partition == partition &&
@@ -116,24 +34,8 @@ static uint32_t partition_idx(const struct recovery *recovery, const char *topic
     WEIR_ASSERT(!"every start has its partition");
 }
 
-static enum weir_status ask_committed(struct recovery *recovery, enum weir_isolation isolation,
-                                      struct weir_committed **committed, struct weir_error *error)
-{
-    struct weir_kafka *kafka = recovery->context->kafka;
-    uint32_t count = recovery->out->partition_count;
-    *committed = weir_arena_alloc_zero(recovery->arena, count * sizeof **committed);
-    while (kafka->ops->committed(kafka, isolation, count, recovery->topic_partitions, *committed,
-                                 weir_retry_call_timeout_ms(&recovery->retry), error) != WEIR_OK) {
-        if (!weir_retry_again(&recovery->retry, error)) {
-            return weir_error_context(error, "reading the committed offsets of group %s",
-                                      recovery->context->config->job_id);
-        }
-    }
-    return WEIR_OK;
-}
-
 // Offsets of all partitions, into an array parallel to out->partitions.
-static enum weir_status ask_offsets(struct recovery *recovery, enum weir_offset_query query,
+static enum weir_status ask_offsets(struct weir_recovering *recovery, enum weir_offset_query query,
                                     int64_t timestamp_ms, int64_t **offsets,
                                     struct weir_error *error)
 {
@@ -150,115 +52,7 @@ static enum weir_status ask_offsets(struct recovery *recovery, enum weir_offset_
     return WEIR_OK;
 }
 
-static enum weir_status check_owner(struct recovery *recovery, const struct weir_pointer *pointer,
-                                    struct weir_error *error)
-{
-    struct weir_job_context *context = recovery->context;
-    if (weir_owner_look(&context->owner, pointer)) {
-        return WEIR_OK;
-    }
-    return weir_error_set(error, WEIR_DOMAIN_KAFKA, WEIR_ACTION_FENCED,
-                          "a newer instance owns the job: attempt %s has claimed checkpoint "
-                          "%" PRId64 " (transactional ids %s-%" PRIu32 "-0 to -3)",
-                          pointer->owner_attempt.text, pointer->number, context->config->job_id,
-                          context->config->instance_id);
-}
-
-static enum weir_status look(struct recovery *recovery, const struct weir_pointer **pointer,
-                             struct weir_error *error)
-{
-    struct weir_committed *committed;
-    if (ask_committed(recovery, WEIR_READ_UNCOMMITTED, &committed, error) != WEIR_OK) {
-        return WEIR_ERROR;
-    }
-    struct weir_pointer *greatest = weir_arena_alloc(recovery->arena, sizeof *greatest);
-    uint32_t count = recovery->out->partition_count;
-    *pointer = weir_pointer_greatest_committed(committed, count, greatest) ? greatest : NULL;
-    struct weir_attempt holder = weir_store_owner(recovery->context->store);
-    weir_owner_meet(&recovery->context->owner, *pointer, &holder);
-    return check_owner(recovery, *pointer, error);
-}
-
-// The manifest that the pointer names; without a pointer the newest of the store that can be read.
-static bool read_newest(struct recovery *recovery, const struct weir_pointer *pointer,
-                        struct weir_manifest *manifest, bool *is_missing)
-{
-    struct weir_store *store = recovery->context->store;
-    struct weir_error error; // what is damaged is for the decision to say
-    *is_missing = false;
-    if (pointer != NULL) {
-        return weir_store_read_manifest(store, pointer->number, &pointer->manifest_attempt,
-                                        recovery->arena, manifest, is_missing, &error) == WEIR_OK;
-    }
-    struct weir_store_entry *entries;
-    uint32_t count = 0;
-    if (weir_store_list(store, recovery->arena, &entries, &count, &error) != WEIR_OK) {
-        return false;
-    }
-    for (uint32_t i = count; i > 0; i--) {
-        bool is_gone;
-        if (weir_store_read_manifest(store, entries[i - 1].number, &entries[i - 1].attempt,
-                                     recovery->arena, manifest, &is_gone, &error) == WEIR_OK) {
-            return true;
-        }
-    }
-    return false;
-}
-
-// Reads the savepoint that is to be restored, unless it has been read.
-static enum weir_status load_savepoint(struct recovery *recovery, struct weir_error *error)
-{
-    const struct weir_config *config = recovery->context->config;
-    if (config->restore_kind != WEIR_RESTORE_SAVEPOINT || recovery->found.savepoint != NULL) {
-        return WEIR_OK;
-    }
-    if (weir_savepoint_read(config->restore_value, recovery->arena, &recovery->savepoint, error) !=
-            WEIR_OK ||
-        weir_savepoint_verify(config->restore_value, &recovery->savepoint, error) != WEIR_OK) {
-        return weir_error_context(error, "WEIR_RESTORE=%s", config->restore_text);
-    }
-    recovery->found.savepoint = &recovery->savepoint;
-    recovery->found.store_path = config->restore_value; // what is said about it names it
-    return weir_recovery_check_identity(&recovery->found, &recovery->savepoint, &recovery->decision,
-                                        error);
-}
-
-// Nothing that we could go on from, so the owner stays: the pointer names a checkpoint that this
-// store does not have, the store's checkpoints are of another job or cluster, or the savepoint that
-// is to be restored cannot be.
-static enum weir_status check_is_ours(struct recovery *recovery, const struct weir_pointer *pointer,
-                                      struct weir_error *error)
-{
-    struct weir_manifest manifest;
-    bool is_missing;
-    bool is_read = read_newest(recovery, pointer, &manifest, &is_missing);
-    if (weir_restore_is_due(recovery->context->config->restore_text,
-                            pointer != NULL && is_read ? &manifest : NULL)) {
-        return load_savepoint(recovery, error);
-    }
-    if (is_read) {
-        return weir_recovery_check_identity(&recovery->found, &manifest, &recovery->decision,
-                                            error) == WEIR_OK
-                   ? weir_state_keep(recovery->context, recovery->out, &manifest, false,
-                                     recovery->arena, error)
-                   : WEIR_ERROR;
-    }
-    if (!is_missing) {
-        return WEIR_OK;
-    }
-    // A checkpoint that was pending when we looked may have been replaced by its successor.
-    return weir_error_set(
-        error, WEIR_DOMAIN_STORE, WEIR_ACTION_REFUSE,
-        "group \"%s\" points at checkpoint %" PRId64
-        " of attempt %s, which is not in %s; whoever runs "
-        "the job was left alone. Mount the volume (WEIR_CHECKPOINT_DIR) that the job ran with; to "
-        "start anew on purpose, with empty state and from WEIR_START, set "
-        "WEIR_RESTORE=discard:<word>",
-        recovery->context->config->job_id, pointer->number, pointer->manifest_attempt.text,
-        weir_store_path(recovery->context->store));
-}
-
-static enum weir_status find_manifests(struct recovery *recovery, struct weir_error *error)
+static enum weir_status find_manifests(struct weir_recovering *recovery, struct weir_error *error)
 {
     struct weir_store_entry *entries;
     uint32_t count;
@@ -287,7 +81,7 @@ static enum weir_status find_manifests(struct recovery *recovery, struct weir_er
 }
 
 // Is the record before the position still the one that was read?
-static enum weir_status compare_last_record(struct recovery *recovery,
+static enum weir_status compare_last_record(struct weir_recovering *recovery,
                                             struct weir_found_partition *partition,
                                             const struct weir_manifest *manifest,
                                             struct weir_error *error)
@@ -323,7 +117,7 @@ static enum weir_status compare_last_record(struct recovery *recovery,
 
 // Whose last records are compared: the savepoint's, the manifest's that the pointer names; without
 // a pointer the newest's.
-static const struct weir_manifest *manifest_to_compare(const struct recovery *recovery,
+static const struct weir_manifest *manifest_to_compare(const struct weir_recovering *recovery,
                                                        const struct weir_pointer *pointer)
 {
     const struct weir_manifest *newest = NULL;
@@ -342,7 +136,7 @@ static const struct weir_manifest *manifest_to_compare(const struct recovery *re
 }
 
 // The look was a hint; now the pointer is known for sure.
-static enum weir_status settle_savepoint(struct recovery *recovery,
+static enum weir_status settle_savepoint(struct weir_recovering *recovery,
                                          const struct weir_pointer *pointer,
                                          struct weir_error *error)
 {
@@ -355,18 +149,19 @@ static enum weir_status settle_savepoint(struct recovery *recovery,
         }
     }
     if (weir_restore_is_due(recovery->context->config->restore_text, pointed)) {
-        return load_savepoint(recovery, error);
+        return weir_recover_load_savepoint(recovery, error);
     }
     recovery->found.savepoint = NULL;
     recovery->found.store_path = weir_store_path(recovery->context->store);
     return WEIR_OK;
 }
 
-static enum weir_status read_found(struct recovery *recovery, struct weir_error *error)
+static enum weir_status read_found(struct weir_recovering *recovery, struct weir_error *error)
 {
     int64_t *low;
     int64_t *high;
-    if (ask_committed(recovery, WEIR_READ_COMMITTED, &recovery->committed, error) != WEIR_OK ||
+    if (weir_recover_ask_committed(recovery, WEIR_READ_COMMITTED, &recovery->committed, error) !=
+            WEIR_OK ||
         ask_offsets(recovery, WEIR_OFFSET_EARLIEST, 0, &low, error) != WEIR_OK ||
         ask_offsets(recovery, WEIR_OFFSET_LATEST, 0, &high, error) != WEIR_OK ||
         find_manifests(recovery, error) != WEIR_OK) {
@@ -383,7 +178,7 @@ static enum weir_status read_found(struct recovery *recovery, struct weir_error 
             weir_pointer_parse(&recovery->committed[idx], &partition->pointer);
     }
     const struct weir_pointer *pointer = weir_pointer_greatest(&recovery->found);
-    if (check_owner(recovery, pointer, error) != WEIR_OK ||
+    if (weir_recover_check_owner(recovery, pointer, error) != WEIR_OK ||
         settle_savepoint(recovery, pointer, error) != WEIR_OK) {
         return WEIR_ERROR;
     }
@@ -397,7 +192,7 @@ static enum weir_status read_found(struct recovery *recovery, struct weir_error 
     return WEIR_OK;
 }
 
-static enum weir_status decide(struct recovery *recovery, struct weir_error *error)
+static enum weir_status decide(struct weir_recovering *recovery, struct weir_error *error)
 {
     struct weir_recovered *out = recovery->out;
     struct weir_partition_decision *decisions =
@@ -429,7 +224,7 @@ static enum weir_status decide(struct recovery *recovery, struct weir_error *err
 }
 
 // What the next manifests say was obeyed: a word that is taken back later was obeyed all the same.
-static const char *restore_obeyed(const struct recovery *recovery)
+static const char *restore_obeyed(const struct weir_recovering *recovery)
 {
     const struct weir_config *config = recovery->context->config;
     return recovery->decision.manifest != NULL && recovery->found.savepoint == NULL &&
@@ -438,7 +233,7 @@ static const char *restore_obeyed(const struct recovery *recovery)
                : config->restore_text;
 }
 
-static enum weir_status claim(struct recovery *recovery, struct weir_error *error)
+static enum weir_status claim(struct weir_recovering *recovery, struct weir_error *error)
 {
     const struct weir_config *config = recovery->context->config;
     struct weir_recovered *out = recovery->out;
@@ -489,7 +284,7 @@ static enum weir_status claim(struct recovery *recovery, struct weir_error *erro
     return weir_claim(&out->committer, manifest, error);
 }
 
-static void log_result(const struct recovery *recovery)
+static void log_result(const struct weir_recovering *recovery)
 {
     const struct weir_recovered *out = recovery->out;
     if (recovery->decision.kind == WEIR_RECOVERY_FRESH) {
@@ -517,59 +312,14 @@ static void log_result(const struct recovery *recovery)
              discarded_count);
 }
 
-static enum weir_status begin(struct recovery *recovery, struct weir_job_context *context,
-                              struct weir_arena *arena, struct weir_recovered *recovered,
-                              struct weir_error *error)
-{
-    *recovered = (struct weir_recovered){0};
-    *recovery = (struct recovery){
-        .context = context,
-        .arena = arena,
-        .out = recovered,
-        .retry = {.clock = context->clock,
-                  .deadline_ms = weir_now_ms(context->clock) + context->config->connect_timeout_ms,
-                  .stop_requests = context->stop_requests, .board = context->board},
-    };
-    struct weir_kafka *kafka = context->kafka;
-    while (kafka->ops->cluster_id(kafka, recovered->cluster_id, sizeof recovered->cluster_id,
-                                  weir_retry_call_timeout_ms(&recovery->retry), error) != WEIR_OK) {
-        if (!weir_retry_again(&recovery->retry, error)) {
-            return WEIR_ERROR;
-        }
-    }
-    if (weir_topics_resolve(kafka, context->plan, context->config, &recovery->retry, arena,
-                            &recovered->topics, error) != WEIR_OK ||
-        weir_brokers_check(kafka, context->plan, &recovered->topics, context->config,
-                           &recovery->retry, error) != WEIR_OK) {
-        return WEIR_ERROR;
-    }
-    list_partitions(recovery);
-    begin_found(recovery);
-    return WEIR_OK;
-}
-
-enum weir_status weir_recover_look(struct weir_job_context *context, struct weir_error *error)
-{
-    struct weir_arena *arena = weir_arena_create(64 << 10);
-    struct weir_recovered recovered;
-    struct recovery recovery;
-    const struct weir_pointer *pointer;
-    enum weir_status status = begin(&recovery, context, arena, &recovered, error);
-    if (status == WEIR_OK) {
-        status = look(&recovery, &pointer, error);
-    }
-    weir_arena_destroy(arena);
-    return status;
-}
-
 enum weir_status weir_recover(struct weir_job_context *context, struct weir_arena *arena,
                               struct weir_recovered *recovered, struct weir_error *error)
 {
-    struct recovery recovery;
+    struct weir_recovering recovery;
     const struct weir_pointer *pointer = NULL;
-    if (begin(&recovery, context, arena, recovered, error) != WEIR_OK ||
-        look(&recovery, &pointer, error) != WEIR_OK ||
-        check_is_ours(&recovery, pointer, error) != WEIR_OK ||
+    if (weir_recover_begin(&recovery, context, arena, recovered, error) != WEIR_OK ||
+        weir_recover_look_at(&recovery, &pointer, error) != WEIR_OK ||
+        weir_recover_check_is_ours(&recovery, pointer, error) != WEIR_OK ||
         weir_registries_ask(context->registries, !pointer, &recovery.retry, error) != WEIR_OK) {
         return WEIR_ERROR;
     }

@@ -51,6 +51,12 @@ struct weir_recovered {
     const struct weir_operator_state_part *operator_states;
     uint32_t operator_count; // with keyed state, of the plan
     const struct weir_manifest_operator *operators;
+    // What `states` are until the job's first checkpoint, and what their entries become
+    // (state_change.h).
+    uint32_t restored_operator_count;
+    const struct weir_manifest_operator *restored_operators;
+    uint32_t conversion_count;
+    const struct weir_stage_conversion *conversions;
     uint32_t start_count;
     struct weir_start *starts;
     uint32_t partition_count; // of topics, each once

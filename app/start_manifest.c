@@ -59,8 +59,8 @@ enum weir_status weir_start_manifest_write(const struct weir_job_context *contex
     manifest->states = recovered->states;
     manifest->operator_state_count = recovered->operator_state_count;
     manifest->operator_states = recovered->operator_states;
-    manifest->operator_count = recovered->operator_count;
-    manifest->operators = recovered->operators;
+    manifest->operator_count = recovered->restored_operator_count;
+    manifest->operators = recovered->restored_operators;
     if (wish->import_path != NULL) {
         if (weir_savepoint_import(wish->import_path, wish->state, weir_store_path(context->store),
                                   error) != WEIR_OK) {

@@ -70,6 +70,25 @@ static bool is_of_fixed_size(const struct weir_type *type)
            weir_layout_bytes(layout) <= sizeof(uint64_t);
 }
 
+static uint32_t slot_bytes_of(enum weir_accumulator_kind kind)
+{
+    switch (kind) {
+    case WEIR_ACCUMULATOR_COUNT:
+        return sizeof(int64_t);
+    case WEIR_ACCUMULATOR_INTEGER:
+        return sizeof(struct integer_slot);
+    case WEIR_ACCUMULATOR_WIDE:
+        return sizeof(struct wide_slot);
+    case WEIR_ACCUMULATOR_FLOAT:
+        return sizeof(struct float_slot);
+    case WEIR_ACCUMULATOR_NUMERIC:
+        return weir_numeric_slot_bytes();
+    case WEIR_ACCUMULATOR_EXTREME:
+        return weir_extreme_slot_bytes();
+    }
+    WEIR_ASSERT(!"a kind of accumulator");
+}
+
 void weir_accumulator_init(struct weir_accumulator *accumulator,
                            const struct weir_aggregate *aggregate, const struct weir_type *arg_type,
                            bool is_changing)
@@ -81,31 +100,49 @@ void weir_accumulator_init(struct weir_accumulator *accumulator,
         .is_changing = is_changing,
         .arg_type = arg_type != NULL ? *arg_type : weir_type_plain(WEIR_TYPE_BIGINT),
     };
-    switch (accumulator->kind) {
-    case WEIR_ACCUMULATOR_COUNT:
-        accumulator->slot_bytes = sizeof(int64_t);
-        break;
-    case WEIR_ACCUMULATOR_INTEGER:
-        accumulator->slot_bytes = sizeof(struct integer_slot);
-        accumulator->can_fail = true;
-        break;
-    case WEIR_ACCUMULATOR_WIDE:
-        accumulator->slot_bytes = sizeof(struct wide_slot);
-        break;
-    case WEIR_ACCUMULATOR_FLOAT:
-        accumulator->slot_bytes = sizeof(struct float_slot);
-        accumulator->can_fail = true;
-        break;
-    case WEIR_ACCUMULATOR_NUMERIC:
-        accumulator->slot_bytes = weir_numeric_slot_bytes();
-        accumulator->can_fail = true;
-        accumulator->has_tail = true;
-        break;
-    case WEIR_ACCUMULATOR_EXTREME:
-        accumulator->slot_bytes = weir_extreme_slot_bytes();
-        accumulator->has_tail = !is_of_fixed_size(arg_type);
-        break;
+    accumulator->slot_bytes = slot_bytes_of(accumulator->kind);
+    accumulator->can_fail = accumulator->kind == WEIR_ACCUMULATOR_INTEGER ||
+                            accumulator->kind == WEIR_ACCUMULATOR_FLOAT ||
+                            accumulator->kind == WEIR_ACCUMULATOR_NUMERIC;
+    accumulator->has_tail =
+        accumulator->kind == WEIR_ACCUMULATOR_NUMERIC ||
+        (accumulator->kind == WEIR_ACCUMULATOR_EXTREME && !is_of_fixed_size(arg_type));
+}
+
+// --- forms --------------------------------------------------------------------------------------
+
+static const struct {
+    const char *name;
+    enum weir_accumulator_kind kind;
+    bool has_tail;
+} FORMS[] = {
+    {"count", WEIR_ACCUMULATOR_COUNT, false},         {"integer", WEIR_ACCUMULATOR_INTEGER, false},
+    {"wide", WEIR_ACCUMULATOR_WIDE, false},           {"float", WEIR_ACCUMULATOR_FLOAT, false},
+    {"numeric", WEIR_ACCUMULATOR_NUMERIC, true},      {"extreme", WEIR_ACCUMULATOR_EXTREME, false},
+    {"extreme tail", WEIR_ACCUMULATOR_EXTREME, true},
+};
+
+const char *weir_accumulator_form(const struct weir_accumulator *accumulator)
+{
+    size_t i = 0;
+    while (FORMS[i].kind != accumulator->kind || FORMS[i].has_tail != accumulator->has_tail) {
+        i++;
+        WEIR_ASSERT(i < sizeof FORMS / sizeof FORMS[0]);
     }
+    return FORMS[i].name;
+}
+
+bool weir_accumulator_of_form(const char *form, struct weir_accumulator *accumulator)
+{
+    for (size_t i = 0; i < sizeof FORMS / sizeof FORMS[0]; i++) {
+        if (strcmp(FORMS[i].name, form) == 0) {
+            *accumulator = (struct weir_accumulator){.kind = FORMS[i].kind,
+                                                     .has_tail = FORMS[i].has_tail,
+                                                     .slot_bytes = slot_bytes_of(FORMS[i].kind)};
+            return true;
+        }
+    }
+    return false;
 }
 
 // --- integers -----------------------------------------------------------------------------------

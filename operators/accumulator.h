@@ -33,6 +33,11 @@ void weir_accumulator_init(struct weir_accumulator *accumulator,
                            const struct weir_aggregate *aggregate, const struct weir_type *arg_type,
                            bool is_changing);
 
+// How it lies in the state, as one word that stays for ever: another layout gets another word.
+const char *weir_accumulator_form(const struct weir_accumulator *accumulator);
+// Sets what is needed to find slot and tail of such a form. False: there is none of that name.
+bool weir_accumulator_of_form(const char *form, struct weir_accumulator *accumulator);
+
 // Adds (sign 1) or takes back (sign -1) arg[row], which must be valid (arg NULL: count). *tail is
 // what the slot says it is, and may point into the arena or the arg afterwards. False: *error says
 // what PostgreSQL says; slot and tail are as before.

@@ -3,6 +3,7 @@
 // one after the other: in place where all that a group keeps is of fixed size, else in a copy that
 // is put back when every aggregate has taken the row. A row that one of them cannot take is taken
 // by none.
+#include "operators/aggregate_convert.h"
 #include "operators/aggregate_internal.h"
 
 #include "runtime/types/json_out.h"
@@ -404,8 +405,8 @@ static void init_part(struct weir_aggregator *aggregator, uint32_t idx)
     aggregator->can_fail = aggregator->can_fail || part->accumulator.can_fail;
     if (needs_entries(part)) {
         aggregator->has_entries = true;
-        char *name =
-            weir_arena_printf(arena, "%s%u", part->is_distinct ? "distinct" : "values", idx);
+        uint32_t number = config->slot_numbers != NULL ? config->slot_numbers[idx] : idx;
+        const char *name = weir_aggregate_entries_name(arena, part->is_distinct, number);
         part->entries = config->store->ops->open_state(config->store, aggregator->op.id, name);
         part->keys = weir_arena_alloc(arena, WEIR_BATCH_ROWS_MAX * sizeof *part->keys);
         weir_column_init(&part->single, arg_type, 1, true, arena);

@@ -23,6 +23,9 @@ struct weir_aggregate {
     int32_t arg_column;    // of the input; -1 for count(*)
     int32_t filter_column; // boolean column of the input (FILTER); -1: none
     struct weir_type result_type;
+    // All that it computes of what it groups, as SQL: its state is found again by it. NULL: nobody
+    // looks for it.
+    const char *text;
 };
 
 // Sets kind and result_type to those of the aggregate of that name over an argument of that type
@@ -46,6 +49,9 @@ struct weir_aggregate_config {
     bool is_input_changing;    // rows are taken back (batch->change)
     uint32_t aggregate_count;
     const struct weir_aggregate *aggregates;
+    // Of each aggregate the number that its states are named by, as its manifest says; NULL: its
+    // place.
+    const uint32_t *slot_numbers;
     // Output: the key columns, then the aggregates.
     const struct weir_schema *output;
     struct weir_state_store *store;

@@ -150,13 +150,24 @@ static void add_handle(struct weir_io *io, const struct weir_frozen_set *set)
     if (io->logs.count > 0) {
         memcpy(files + io->materialised.count, io->logs.files, io->logs.count * sizeof *files);
     }
+    struct weir_state_rows *rows = weir_alloc((set->list_count + 1) * sizeof *rows);
+    uint32_t rows_count = 0;
+    for (uint32_t i = 0; i < set->list_count; i++) {
+        if (set->lists[i].rows_of != NULL) {
+            rows[rows_count++] = (struct weir_state_rows){.operator_id = set->lists[i].rows_of,
+                                                          .count = set->lists[i].row_count};
+        }
+    }
     struct weir_state_handle handle = {.stage = io->config.stage,
                                        .key_groups = io->config.key_groups,
                                        .file_count = count,
-                                       .files = files};
+                                       .files = files,
+                                       .rows_count = rows_count,
+                                       .rows = rows};
     weir_snapshot_set_state(set->snapshot, &handle);
     pthread_mutex_unlock(&io->lock);
     free(files);
+    free(rows);
 }
 
 static enum weir_status write_log(struct weir_io *io, const struct weir_frozen_set *set,

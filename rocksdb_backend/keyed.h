@@ -6,6 +6,7 @@
 #define WEIR_ROCKSDB_BACKEND_KEYED_H
 
 #include "rocksdb_backend/cache.h"
+#include "rocksdb_backend/convert.h"
 #include "rocksdb_backend/io.h"
 #include "rocksdb_backend/live.h"
 
@@ -24,6 +25,11 @@ struct weir_keyed_store {
     size_t apply_bytes_min;
     size_t apply_used_bytes_min;
     bool is_empty; // RocksDB was when the store was made
+    // What a restore has counted: of the first state of each operator, or of every state.
+    uint32_t found_rows_count;
+    struct weir_state_rows *found_rows;
+    uint32_t found_count;
+    struct weir_state_count *found;
     uint64_t restored_entry_count; // about: as RocksDB estimates
     // As of the last barrier, for those who look.
     _Atomic size_t shown_cache_bytes;
@@ -50,6 +56,8 @@ struct weir_keyed_state {
     char *operator_id;
     char *name;
     struct weir_cached_state cached;
+    bool has_rows; // the operator's first state: its entries are the operator's rows
+    int64_t restored_count; // of its entries, if it has_rows
     // Put in minus taken out by this process, for those who look. Written by the task only.
     _Atomic int64_t entry_count;
 };

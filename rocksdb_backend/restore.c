@@ -4,10 +4,12 @@
 //   second name in the live folder (RocksDB never writes to its tables; the few other files are
 //   copied), then the logs are written in.
 // - Otherwise our groups' entries are read out of each materialisation that has some and brought in
-//   as sorted files, then the logs of all, each filtered by key group.
+//   as sorted files, then the logs of all, each filtered by key group. So it is, too, where the job
+//   has changed and entries become others on the way (convert.h).
 #include "rocksdb_backend/restore.h"
 
 #include "rocksdb_backend/bulk.h"
+#include "rocksdb_backend/convert.h"
 #include "rocksdb_backend/files.h"
 #include "rocksdb_backend/redo_log.h"
 #include "runtime/base/failpoint.h"
@@ -131,11 +133,46 @@ static enum weir_status lay_out(const struct weir_restore *restore,
     return WEIR_OK;
 }
 
+// Entries of a state come together.
+struct converting {
+    const struct weir_restore *restore;
+    uint64_t state_id;
+    const struct weir_state_conversion *conversion; // of that state; NULL: none
+    bool is_found;                                  // state_id and conversion are set
+    struct weir_buffer value;
+};
+
+// *is_dropped: the entry goes. The value is valid until the next call, which empties the buffer.
+static enum weir_status convert_entry(struct converting *converting, uint64_t state_id,
+                                      struct weir_view *value, bool *is_dropped,
+                                      struct weir_error *error)
+{
+    const struct weir_restore *restore = converting->restore;
+    if (!converting->is_found || converting->state_id != state_id) {
+        converting->conversion =
+            weir_convert_find(restore->conversion_count, restore->conversions, state_id);
+        converting->state_id = state_id;
+        converting->is_found = true;
+    }
+    const struct weir_state_conversion *conversion = converting->conversion;
+    *is_dropped = conversion != NULL && conversion->convert == NULL;
+    if (conversion == NULL || *is_dropped || value->data == NULL) {
+        return WEIR_OK;
+    }
+    converting->value.size_bytes = 0;
+    enum weir_status status = weir_convert_value(conversion, *value, &converting->value, error);
+    *value = (struct weir_view){.data = converting->value.data,
+                                .size_bytes = converting->value.size_bytes};
+    return status;
+}
+
 // The entries of our groups in one handle's materialisation.
-static enum weir_status load_groups(struct weir_live *source, struct weir_key_group_range groups,
+static enum weir_status load_groups(const struct weir_restore *restore, struct weir_live *source,
+                                    struct weir_key_group_range groups,
                                     struct weir_live_loader *loader, bool *is_any,
                                     struct weir_error *error)
 {
+    struct converting converting = {.restore = restore};
     char from[] = {(char)(groups.first >> 8), (char)(groups.first & 0xff)};
     char to[] = {(char)(end_of(groups) >> 8), (char)(end_of(groups) & 0xff)};
     struct weir_live_iterator *iterator = weir_live_iterate(
@@ -144,10 +181,15 @@ static enum weir_status load_groups(struct weir_live *source, struct weir_key_gr
     struct weir_view key;
     struct weir_view value;
     while (status == WEIR_OK && weir_live_iterator_at(iterator, &key, &value)) {
-        *is_any = true;
-        status = weir_live_loader_add(loader, key, value, error);
+        bool is_dropped;
+        status = convert_entry(&converting, weir_state_id_of(key), &value, &is_dropped, error);
+        if (status == WEIR_OK && !is_dropped) {
+            *is_any = true;
+            status = weir_live_loader_add(loader, key, value, error);
+        }
         weir_live_iterator_next(iterator);
     }
+    weir_buffer_deinit(&converting.value);
     struct weir_error other;
     if (weir_live_iterator_close(iterator, &other) != WEIR_OK && status == WEIR_OK) {
         *error = other;
@@ -172,8 +214,8 @@ static enum weir_status load_handle(struct weir_restore *restore,
         status = weir_live_open_read_only(folder, &source, error);
     }
     if (status == WEIR_OK) {
-        status = load_groups(source, intersect(restore->key_groups, handle->key_groups), loader,
-                             is_any, error);
+        status = load_groups(restore, source, intersect(restore->key_groups, handle->key_groups),
+                             loader, is_any, error);
     }
     weir_live_close(source);
     weir_folder_remove(folder);
@@ -184,6 +226,10 @@ struct applying {
     struct weir_key_group_range key_groups;
     struct weir_bulk *bulk;
     bool *is_any;
+    struct converting converting;
+    struct weir_arena *arena; // of converted values, until they are written
+    struct weir_error error;
+    bool is_failed;
 };
 
 static void apply_entry(void *context, uint64_t state_id, const struct weir_state_key *key,
@@ -192,8 +238,20 @@ static void apply_entry(void *context, uint64_t state_id, const struct weir_stat
     struct applying *applying = context;
     if (key->key_group >= applying->key_groups.first &&
         key->key_group < end_of(applying->key_groups)) {
+        bool is_dropped;
+        bool is_converted = value.data != NULL;
+        if (applying->is_failed || convert_entry(&applying->converting, state_id, &value,
+                                                 &is_dropped, &applying->error) != WEIR_OK) {
+            applying->is_failed = true;
+            return;
+        }
+        if (is_dropped) {
+            return;
+        }
         *applying->is_any = true;
-        weir_bulk_add(applying->bulk, state_id, key, value);
+        is_converted = is_converted && applying->converting.conversion != NULL;
+        weir_bulk_add(applying->bulk, state_id, key,
+                      is_converted ? weir_arena_copy(applying->arena, value) : value);
     }
 }
 
@@ -205,7 +263,9 @@ static enum weir_status apply_logs(struct weir_restore *restore,
     struct applying applying = {
         .key_groups = restore->key_groups,
         .bulk = weir_bulk_create(restore->live, restore->work_folder, restore->load_bytes_min),
-        .is_any = is_any};
+        .is_any = is_any,
+        .converting = {.restore = restore},
+        .arena = weir_arena_create(64 << 10)};
     struct weir_buffer *logs = weir_alloc_zero((handle->file_count + 1) * sizeof *logs);
     size_t bytes_max = restore->memory_bytes / 2;
     bytes_max = bytes_max < LOGS_BYTES_MIN   ? LOGS_BYTES_MIN
@@ -216,10 +276,15 @@ static enum weir_status apply_logs(struct weir_restore *restore,
          i++) {
         status = weir_redo_log_read(restore->store_folder, &handle->files[i], restore->stage,
                                     handle->key_groups, &logs[i], apply_entry, &applying, error);
+        if (status == WEIR_OK && applying.is_failed) {
+            *error = applying.error;
+            status = WEIR_ERROR;
+        }
         bool is_last = i + 1 == handle->file_count;
         if (status == WEIR_OK && (is_last || weir_bulk_bytes(applying.bulk) >= bytes_max)) {
             status = weir_bulk_write(applying.bulk, error);
             weir_failpoint("state.restore.applied");
+            weir_arena_reset(applying.arena);
             for (uint32_t j = 0; j <= i; j++) {
                 weir_buffer_deinit(&logs[j]);
             }
@@ -230,6 +295,8 @@ static enum weir_status apply_logs(struct weir_restore *restore,
     }
     free(logs);
     weir_bulk_destroy(applying.bulk);
+    weir_buffer_deinit(&applying.converting.value);
+    weir_arena_destroy(applying.arena);
     return status;
 }
 
@@ -301,7 +368,8 @@ enum weir_status weir_restore_run(struct weir_restore *restore, struct weir_erro
     }
     if (status == WEIR_OK) {
         weir_failpoint("state.restore.verified");
-        bool is_same = part_count == 1 && parts[0]->key_groups.first == restore->key_groups.first &&
+        bool is_same = restore->conversion_count == 0 && part_count == 1 &&
+                       parts[0]->key_groups.first == restore->key_groups.first &&
                        parts[0]->key_groups.count == restore->key_groups.count;
         status = is_same ? restore_same(restore, live_folder, parts[0], &is_any, error)
                          : restore_parts(restore, live_folder, parts, part_count, &is_any, error);

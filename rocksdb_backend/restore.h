@@ -20,6 +20,9 @@ struct weir_restore {
     int64_t number;          // of the checkpoint
     uint32_t handle_count;   // 0: an empty state
     const struct weir_state_handle *handles;
+    // Of states whose entries become others. Any: nothing of the checkpoint can be listed again.
+    uint32_t conversion_count;
+    const struct weir_state_conversion *conversions;
     // What is found.
     struct weir_live *live;
     bool is_empty; // there is no entry

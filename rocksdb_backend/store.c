@@ -12,7 +12,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <xxhash.h>
 
 // Shares of the budget. RocksDB's block cache is only for what has left our cache, but its index
 // blocks and filters must fit. Once our cache is full, half of it may be unclean: with more, little
@@ -34,22 +33,35 @@ enum {
     MATERIALISE_PAUSE_MS = 5000,
 };
 
+static int64_t restored_count(const struct weir_keyed_store *store, const char *operator_id,
+                              uint64_t state_id)
+{
+    for (uint32_t i = 0; i < store->found_rows_count; i++) {
+        if (strcmp(store->found_rows[i].operator_id, operator_id) == 0) {
+            return store->found_rows[i].count;
+        }
+    }
+    for (uint32_t i = 0; i < store->found_count; i++) {
+        if (store->found[i].state_id == state_id) {
+            return store->found[i].count;
+        }
+    }
+    return 0;
+}
+
 static struct weir_state *open_state(struct weir_state_store *base, const char *operator_id,
                                      const char *name)
 {
     struct weir_keyed_store *store = (struct weir_keyed_store *)base;
-    XXH3_state_t *hash = XXH3_createState();
-    XXH3_64bits_reset(hash);
-    XXH3_64bits_update(hash, operator_id, strlen(operator_id) + 1);
-    XXH3_64bits_update(hash, name, strlen(name) + 1);
-    uint64_t id = XXH3_64bits_digest(hash);
-    XXH3_freeState(hash);
+    uint64_t id = weir_state_id(operator_id, name);
+    bool is_first = true;
     for (uint32_t i = 0; i < store->state_count; i++) {
         struct weir_keyed_state *known = store->states[i];
         if (strcmp(known->operator_id, operator_id) == 0 && strcmp(known->name, name) == 0) {
             return &known->state;
         }
         WEIR_ASSERT(known->cached.id != id);
+        is_first = is_first && strcmp(known->operator_id, operator_id) != 0;
     }
     WEIR_ASSERT(store->barrier_number == 0 && store->cache.dirty_bytes == 0);
     struct weir_keyed_state *state = weir_alloc_zero(sizeof *state);
@@ -57,6 +69,8 @@ static struct weir_state *open_state(struct weir_state_store *base, const char *
     state->store = store;
     state->operator_id = weir_strdup(operator_id);
     state->name = weir_strdup(name);
+    state->has_rows = is_first;
+    state->restored_count = is_first ? restored_count(store, operator_id, id) : 0;
     weir_cache_add_state(&store->cache, &state->cached, id, store->is_empty);
     store->states =
         weir_realloc(store->states, (store->state_count + 1) * sizeof(struct weir_keyed_state *));
@@ -79,6 +93,13 @@ static void barrier(struct weir_state_store *base, const struct weir_barrier *ba
                           memory_order_relaxed);
     struct weir_frozen_set *set = weir_cache_freeze(&store->cache, barrier->number);
     set->snapshot = snapshot;
+    for (uint32_t i = 0; i < store->state_count; i++) {
+        const struct weir_keyed_state *state = store->states[i];
+        WEIR_DASSERT(set->lists[i].state_id == state->cached.id);
+        set->lists[i].rows_of = state->has_rows ? state->operator_id : NULL;
+        set->lists[i].row_count =
+            state->restored_count + atomic_load_explicit(&state->entry_count, memory_order_relaxed);
+    }
     const struct weir_cache *cache = &store->cache;
     weir_log(WEIR_LOG_DEBUG,
              "state %s: barrier %" PRId64 ": %" PRIu64 " changed, %" PRIu64 " read and %" PRIu64
@@ -138,6 +159,11 @@ static void destroy(struct weir_state_store *base)
         free(store->states[i]);
     }
     free(store->states);
+    for (uint32_t i = 0; i < store->found_rows_count; i++) {
+        free((char *)(uintptr_t)store->found_rows[i].operator_id);
+    }
+    free(store->found_rows);
+    free(store->found);
     free(store->work_folder);
     weir_buffer_deinit(&store->key);
     weir_buffer_deinit(&store->value);
@@ -188,6 +214,21 @@ static void create_io(struct weir_keyed_store *store,
     free(prefix);
 }
 
+// How many rows each operator has: the handle says it, or they are counted.
+static enum weir_status find_rows(struct weir_keyed_store *store,
+                                  const struct weir_state_handle *same, struct weir_error *error)
+{
+    if (same == NULL || same->rows_count == 0) {
+        return weir_live_count(store->live, &store->found_count, &store->found, error);
+    }
+    store->found_rows = weir_alloc(same->rows_count * sizeof *store->found_rows);
+    for (uint32_t i = 0; i < same->rows_count; i++) {
+        store->found_rows[store->found_rows_count++] = (struct weir_state_rows){
+            .operator_id = weir_strdup(same->rows[i].operator_id), .count = same->rows[i].count};
+    }
+    return WEIR_OK;
+}
+
 // A state put together from parts of other key groups has no files of its own yet that a handle
 // could list: it gets a materialisation before anything else.
 static enum weir_status materialise_parts(struct weir_keyed_store *store, int64_t number,
@@ -229,7 +270,9 @@ enum weir_status weir_rocksdb_store_create(const struct weir_rocksdb_store_confi
                                    .load_bytes_min = load_bytes_min(config),
                                    .number = config->number,
                                    .handle_count = config->handle_count,
-                                   .handles = config->handles};
+                                   .handles = config->handles,
+                                   .conversion_count = config->conversion_count,
+                                   .conversions = config->conversions};
     enum weir_status status = weir_folder_make_all(config->work_folder, error);
     if (status == WEIR_OK) {
         status = weir_folder_remake(config->work_folder, error);
@@ -246,6 +289,9 @@ enum weir_status weir_rocksdb_store_create(const struct weir_rocksdb_store_confi
         if (restore.same == NULL && !restore.is_empty) {
             status = materialise_parts(made, config->number, error);
         }
+    }
+    if (status == WEIR_OK && !made->is_empty) {
+        status = find_rows(made, restore.same, error);
     }
     if (status != WEIR_OK) {
         destroy(&made->store);

@@ -24,6 +24,9 @@ struct weir_rocksdb_store_config {
     int64_t number;
     uint32_t handle_count;
     const struct weir_state_handle *handles;
+    // Of states whose entries become others on the way, as the job has changed. Not kept.
+    uint32_t conversion_count;
+    const struct weir_state_conversion *conversions;
     // When to materialise (io.h); 0: the default.
     uint64_t materialise_log_bytes;
     uint32_t materialise_log_count;

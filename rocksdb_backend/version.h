@@ -60,6 +60,8 @@ static inline struct weir_view weir_version_value(const struct weir_version *ver
 // later epoch has taken the version over.
 struct weir_version_list {
     uint64_t state_id;
+    const char *rows_of; // the operator whose rows are this state's entries; NULL: they are none's
+    int64_t row_count;   // of these, at the barrier
     struct weir_version **versions; // malloc
     uint32_t count;
     uint32_t absent_count;

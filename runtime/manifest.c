@@ -64,6 +64,25 @@ static void encode_states(const struct weir_manifest *manifest, yyjson_mut_doc *
             yyjson_mut_obj_add_bool(doc, entry, "materialised", file->is_materialised);
             yyjson_mut_obj_add_int(doc, entry, "number", file->number);
         }
+        yyjson_mut_val *rows = yyjson_mut_obj_add_arr(doc, item, "rows");
+        for (uint32_t j = 0; j < state->rows_count; j++) {
+            yyjson_mut_val *entry = yyjson_mut_arr_add_obj(doc, rows);
+            yyjson_mut_obj_add_str(doc, entry, "operator", state->rows[j].operator_id);
+            yyjson_mut_obj_add_int(doc, entry, "count", state->rows[j].count);
+        }
+    }
+}
+
+static void encode_slots(const struct weir_manifest_operator *op, yyjson_mut_doc *doc,
+                         yyjson_mut_val *item)
+{
+    yyjson_mut_val *list = yyjson_mut_obj_add_arr(doc, item, "slots");
+    for (uint32_t i = 0; i < op->slot_count; i++) {
+        yyjson_mut_val *slot = yyjson_mut_arr_add_obj(doc, list);
+        yyjson_mut_obj_add_uint(doc, slot, "number", op->slots[i].number);
+        yyjson_mut_obj_add_str(doc, slot, "what", op->slots[i].what);
+        yyjson_mut_obj_add_str(doc, slot, "argument", op->slots[i].argument);
+        yyjson_mut_obj_add_str(doc, slot, "form", op->slots[i].form);
     }
 }
 
@@ -77,6 +96,9 @@ static void encode_operators(const struct weir_manifest *manifest, yyjson_mut_do
         yyjson_mut_obj_add_str(doc, item, "id", manifest->operators[i].id);
         yyjson_mut_obj_add_str(doc, item, "name", manifest->operators[i].name);
         yyjson_mut_obj_add_str(doc, item, "layout", manifest->operators[i].layout);
+        if (manifest->operators[i].has_slots) {
+            encode_slots(&manifest->operators[i], doc, item);
+        }
     }
 }
 
@@ -211,6 +233,20 @@ static void decode_file(yyjson_val *item, struct weir_arena *arena, struct weir_
     *is_good = *is_good && sscanf(xxh3, "%16" SCNx64, &file->xxh3) == 1;
 }
 
+// Early manifests have none.
+static void decode_rows(yyjson_val *list, struct weir_arena *arena, struct weir_state_handle *state,
+                        bool *is_good)
+{
+    state->rows_count = (uint32_t)yyjson_arr_size(list);
+    struct weir_state_rows *rows = weir_arena_alloc_zero(arena, state->rows_count * sizeof *rows);
+    for (uint32_t i = 0; i < state->rows_count; i++) {
+        yyjson_val *item = yyjson_arr_get(list, i);
+        rows[i].operator_id = get_text(item, "operator", arena, is_good);
+        rows[i].count = get_int(item, "count", is_good);
+    }
+    state->rows = rows;
+}
+
 static void decode_states(yyjson_val *root, struct weir_arena *arena,
                           struct weir_manifest *manifest, bool *is_good)
 {
@@ -235,8 +271,25 @@ static void decode_states(yyjson_val *root, struct weir_arena *arena,
             decode_file(yyjson_arr_get(files, j), arena, &entries[j], is_good);
         }
         states[i].files = entries;
+        decode_rows(yyjson_obj_get(item, "rows"), arena, &states[i], is_good);
     }
     manifest->states = states;
+}
+
+static void decode_slots(yyjson_val *list, struct weir_arena *arena,
+                         struct weir_manifest_operator *op, bool *is_good)
+{
+    op->has_slots = list != NULL;
+    op->slot_count = (uint32_t)yyjson_arr_size(list);
+    struct weir_manifest_slot *slots = weir_arena_alloc_zero(arena, op->slot_count * sizeof *slots);
+    for (uint32_t i = 0; i < op->slot_count; i++) {
+        yyjson_val *slot = yyjson_arr_get(list, i);
+        slots[i].number = (uint32_t)get_int(slot, "number", is_good);
+        slots[i].what = get_text(slot, "what", arena, is_good);
+        slots[i].argument = get_text(slot, "argument", arena, is_good);
+        slots[i].form = get_text(slot, "form", arena, is_good);
+    }
+    op->slots = slots;
 }
 
 // Early manifests have none.
@@ -253,6 +306,7 @@ static void decode_operators(yyjson_val *root, struct weir_arena *arena,
         operators[i].id = get_text(item, "id", arena, is_good);
         operators[i].name = get_text(item, "name", arena, is_good);
         operators[i].layout = get_text(item, "layout", arena, is_good);
+        decode_slots(yyjson_obj_get(item, "slots"), arena, &operators[i], is_good);
     }
     manifest->operators = operators;
 }

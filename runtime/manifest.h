@@ -28,6 +28,15 @@ struct weir_manifest_position {
     const char *topic_id; // "" where the client cannot tell
 };
 
+// One value that an operator keeps in each of its entries (an aggregate of a group), found again by
+// what it computes, wherever it stands.
+struct weir_manifest_slot {
+    uint32_t number;      // its own among all that the operator ever had: names of states have it
+    const char *what;     // it computes, as SQL
+    const char *argument; // the argument's type; "": none
+    const char *form;     // how it lies in an entry; known to the operator
+};
+
 // An operator with keyed state, so that a job that has changed since finds its state again, or is
 // told what it would lose.
 struct weir_manifest_operator {
@@ -35,6 +44,10 @@ struct weir_manifest_operator {
     const char *id;     // stable
     const char *name;   // for people
     const char *layout; // what it keeps, in order: another one cannot read it
+    // What of it can be told apart, in the order in which it lies in an entry.
+    bool has_slots; // false: an early version did not record them, or it keeps whole rows
+    uint32_t slot_count;
+    const struct weir_manifest_slot *slots;
 };
 
 struct weir_manifest {

@@ -97,12 +97,31 @@ struct weir_state_file {
     int64_t number;       // the checkpoint whose changes it holds, or up to which it is complete
 };
 
+// How many rows an operator knows (groups, rows of a table): the entries of its first state.
+struct weir_state_rows {
+    const char *operator_id;
+    int64_t count;
+};
+
 // What one task's state consists of in checkpoint n.
 struct weir_state_handle {
     const char *stage; // stable id of the keyed stage
     struct weir_key_group_range key_groups;
     uint32_t file_count;
     const struct weir_state_file *files; // materialisation first, then logs by number
+    uint32_t rows_count;                 // 0 also where an early version did not count them
+    const struct weir_state_rows *rows;
+};
+
+// What becomes of the entries of one state of a checkpoint when the job that goes on from it keeps
+// something else (docs/state.md). Keys stay. Asked for every entry before the task runs.
+struct weir_state_conversion {
+    const char *operator_id;
+    const char *state; // its name
+    // Appends to `out` what the value becomes; false: it is not what it should be. NULL: the
+    // state's entries are dropped.
+    bool (*convert)(const void *context, struct weir_view value, struct weir_buffer *out);
+    const void *context;
 };
 
 // A deep copy, to be freed with free().

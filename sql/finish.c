@@ -62,6 +62,49 @@ static void put_group(struct weir_arena *arena, struct weir_buffer *text,
     }
 }
 
+// An expression over the rows that are grouped, whatever projections there are before them.
+static void put_argument(struct weir_arena *arena, struct weir_buffer *text,
+                         const struct weir_graph_node *project, int32_t column_idx)
+{
+    const struct weir_expr *expr = project->exprs[column_idx];
+    while (project->input_count == 1 && project->inputs[0]->kind == WEIR_PLAN_PROJECT) {
+        project = project->inputs[0];
+        expr = weir_graph_put_in(arena, expr, project);
+    }
+    weir_expr_print(expr, text);
+}
+
+static const char *const aggregate_words[] = {
+    [WEIR_AGGREGATE_COUNT_ALL] = "count", [WEIR_AGGREGATE_COUNT] = "count",
+    [WEIR_AGGREGATE_SUM] = "sum",         [WEIR_AGGREGATE_MIN] = "min",
+    [WEIR_AGGREGATE_MAX] = "max",         [WEIR_AGGREGATE_AVG] = "avg",
+};
+
+// By these texts aggregates are matched one by one.
+static void describe_aggregates(struct weir_arena *arena, struct weir_graph_node *node)
+{
+    const struct weir_graph_node *project = node->inputs[0]->inputs[0];
+    for (uint32_t i = 0; i < node->aggregate_count; i++) {
+        struct weir_aggregate *aggregate = &node->aggregates[i];
+        struct weir_buffer text = {0};
+        weir_buffer_printf(&text, "%s(%s", aggregate_words[aggregate->kind],
+                           aggregate->is_distinct ? "DISTINCT " : "");
+        if (aggregate->arg_column >= 0) {
+            put_argument(arena, &text, project, aggregate->arg_column);
+        } else {
+            weir_buffer_append_char(&text, '*');
+        }
+        weir_buffer_append_char(&text, ')');
+        if (aggregate->filter_column >= 0) {
+            weir_buffer_printf(&text, " FILTER (WHERE ");
+            put_argument(arena, &text, project, aggregate->filter_column);
+            weir_buffer_append_char(&text, ')');
+        }
+        aggregate->text = weir_arena_strdup(arena, weir_buffer_text(&text));
+        weir_buffer_deinit(&text);
+    }
+}
+
 static void put_node(struct weir_arena *arena, struct weir_buffer *text,
                      const struct weir_graph_node *node)
 {
@@ -146,6 +189,9 @@ static void identify(struct weir_graph *graph, uint32_t idx)
         node->inputs[i] = node->inputs[i]->same;
     }
     put_node(graph->arena, &text, node);
+    if (node->kind == WEIR_PLAN_AGGREGATE) {
+        describe_aggregates(graph->arena, node);
+    }
     struct weir_graph_node *twin;
     do {
         XXH64_hash_t hash = XXH3_64bits(text.data, text.size_bytes);

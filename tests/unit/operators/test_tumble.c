@@ -84,8 +84,8 @@ static void chain_open(struct chain *chain, uint32_t partition_count, int64_t si
 {
     static const uint32_t KEYS[] = {0, 2};
     static const struct weir_aggregate AGGREGATES[] = {
-        {WEIR_AGGREGATE_COUNT_ALL, false, -1, -1, {WEIR_TYPE_BIGINT, -1, NULL}},
-        {WEIR_AGGREGATE_SUM, false, 1, -1, {WEIR_TYPE_NUMERIC, -1, NULL}}};
+        {WEIR_AGGREGATE_COUNT_ALL, false, -1, -1, {WEIR_TYPE_BIGINT, -1, NULL}, NULL},
+        {WEIR_AGGREGATE_SUM, false, 1, -1, {WEIR_TYPE_NUMERIC, -1, NULL}, NULL}};
     static const struct weir_field OUTPUT_FIELDS[] = {
         {"k", {WEIR_TYPE_TEXT, -1, NULL}},
         {"window_start", {WEIR_TYPE_TIMESTAMPTZ, -1, NULL}},

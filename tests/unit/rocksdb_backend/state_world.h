@@ -67,6 +67,8 @@ struct world {
     uint32_t materialise_log_count;
     size_t apply_bytes_min;
     uint32_t value_bytes_max;
+    uint32_t conversion_count; // of the stores that are created
+    const struct weir_state_conversion *conversions;
     struct world_clock clock;
     struct weir_mailbox *coordinator;
     uint32_t attempt;
@@ -236,6 +238,8 @@ static inline enum weir_status world_create_store(struct world *world, uint32_t 
         .number = number,
         .handle_count = handle_count,
         .handles = handles,
+        .conversion_count = world->conversion_count,
+        .conversions = world->conversions,
         .materialise_log_bytes = world->materialise_log_bytes,
         .materialise_log_count = world->materialise_log_count,
         .materialise_pause_ms = 1,

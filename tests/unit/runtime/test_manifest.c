@@ -22,8 +22,33 @@ static const struct weir_state_file files[] = {
     {.name = "state/b.log", .size_bytes = 6, .xxh3 = 7, .number = 42},
 };
 
+static const struct weir_state_rows rows[] = {{.operator_id = "o", .count = INT64_MAX}};
+
 static const struct weir_state_handle states[] = {
-    {.stage = "s", .key_groups = {.first = 64, .count = 64}, .file_count = 2, .files = files},
+    {.stage = "s",
+     .key_groups = {.first = 64, .count = 64},
+     .file_count = 2,
+     .files = files,
+     .rows_count = 1,
+     .rows = rows},
+};
+
+static const struct weir_manifest_slot slots[] = {
+    {.number = 3, .what = "sum(\"x y\")", .argument = "bigint", .form = "wide"},
+    {.number = 0, .what = "count(*)", .argument = "", .form = "count"},
+};
+
+// Of an aggregate, of one that has keys only, of a table.
+static const struct weir_manifest_operator operators[] = {
+    {.stage = "s",
+     .id = "o",
+     .name = "aggregate → t",
+     .layout = "l",
+     .has_slots = true,
+     .slot_count = 2,
+     .slots = slots},
+    {.stage = "s", .id = "p", .name = "n", .layout = "l", .has_slots = true},
+    {.stage = "s", .id = "q", .name = "n", .layout = "l"},
 };
 
 static void encode(struct weir_buffer *out)
@@ -43,6 +68,8 @@ static void encode(struct weir_buffer *out)
         .positions = positions,
         .state_count = 1,
         .states = states,
+        .operator_count = 3,
+        .operators = operators,
     };
     weir_manifest_encode(&manifest, out);
 }
@@ -88,6 +115,19 @@ static void test_manifest_round_trip(void **state)
     assert_true(manifest.states[0].files[0].is_materialised);
     assert_string_equal(manifest.states[0].files[1].name, "state/b.log");
     assert_int_equal(manifest.states[0].files[1].number, 42);
+    assert_int_equal(manifest.states[0].rows_count, 1);
+    assert_string_equal(manifest.states[0].rows[0].operator_id, "o");
+    assert_int_equal(manifest.states[0].rows[0].count, INT64_MAX);
+    assert_int_equal(manifest.operator_count, 3);
+    assert_true(manifest.operators[0].has_slots);
+    assert_int_equal(manifest.operators[0].slot_count, 2);
+    assert_int_equal(manifest.operators[0].slots[0].number, 3);
+    assert_string_equal(manifest.operators[0].slots[0].what, "sum(\"x y\")");
+    assert_string_equal(manifest.operators[0].slots[0].argument, "bigint");
+    assert_string_equal(manifest.operators[0].slots[1].form, "count");
+    assert_true(manifest.operators[1].has_slots);
+    assert_int_equal(manifest.operators[1].slot_count, 0);
+    assert_false(manifest.operators[2].has_slots);
     weir_arena_destroy(arena);
     weir_buffer_deinit(&bytes);
 }
