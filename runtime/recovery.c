@@ -500,7 +500,8 @@ enum weir_status weir_recovery_decide(const struct weir_found *found,
         decide_partitions(found, recovery, decisions, error) != WEIR_OK) {
         return WEIR_ERROR;
     }
-    if (found->is_reset) {
+    // Without a pointer nothing was ever committed: there is no position to move.
+    if (found->is_reset && pointer != NULL) {
         recovery->kind = WEIR_RECOVERY_REWIND;
         recovery->number = next_free_number(found, pointer);
     }

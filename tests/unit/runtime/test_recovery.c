@@ -370,6 +370,17 @@ static void make_unclaimed_discard(struct world *world)
     world->manifests[0].kind = "start";
 }
 
+// Nothing was ever committed: a checkpoint that goes on from there under a new number, and is not
+// claimed either, would look like one whose pointer is lost.
+static void make_reset_of_unclaimed_start(struct world *world)
+{
+    make_empty(world);
+    add_manifest(world, 0, attempt_a);
+    world->manifests[0].kind = "start";
+    world->found.is_reset = true;
+    world->partitions[0].is_reset = true;
+}
+
 static void make_unclaimed_discard_broken(struct world *world)
 {
     make_unclaimed_discard(world);
@@ -454,6 +465,8 @@ static const struct row rows[] = {
     {"savepoint, records removed", make_savepoint_with_removed_records, WEIR_RECOVERY_REFUSE,
      WEIR_REFUSAL_RECORDS_MISSING, 9, "10 records"},
     {"reset", make_reset, WEIR_RECOVERY_REWIND, WEIR_REFUSAL_NONE, 9, NULL},
+    {"reset, nothing committed yet", make_reset_of_unclaimed_start, WEIR_RECOVERY_RESTORE,
+     WEIR_REFUSAL_NONE, 0, NULL},
     {"reset of another table", make_reset_of_another_table, WEIR_RECOVERY_REFUSE,
      WEIR_REFUSAL_RECORDS_MISSING, 7, "10 records"},
     {"savepoint, topic anew", make_savepoint_of_former_topic, WEIR_RECOVERY_REFUSE,
