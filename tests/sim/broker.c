@@ -192,19 +192,23 @@ static enum sim_code produce(const struct sim_request *request)
     if (request->sequence > next_sequence) {
         return SIM_OUT_OF_ORDER;
     }
-    if (!producer->is_open || is_new_epoch) {
+    bool is_transactional = request->id[0] != '\0';
+    if (is_transactional && (!producer->is_open || is_new_epoch)) {
         enum sim_code code = sim_txn_verify(request->producer_id, request->epoch, request->topic,
                                             request->partition);
         if (code != SIM_OK) {
             return code;
         }
     }
-    open_at_end(partition, producer);
+    if (is_transactional) {
+        open_at_end(partition, producer);
+    }
     producer->epoch = request->epoch;
     producer->next_sequence = next_sequence + (int32_t)request->record_count;
     for (uint32_t i = 0; i < request->record_count; i++) {
         struct sim_record record = request->records[i];
-        record.state = SIM_RECORD_OPEN;
+        record.state = is_transactional ? SIM_RECORD_OPEN : SIM_RECORD_COMMITTED;
+        record.is_plain = !is_transactional;
         record.producer_id = request->producer_id;
         append(partition, &record);
     }

@@ -27,6 +27,7 @@ struct sim_record {
     struct weir_view key;   // data NULL: null
     struct weir_view value; // data NULL: null
     bool is_decided;        // its transaction's commit is
+    bool is_plain;          // of a producer that is idempotent only
 };
 
 struct sim_partition {
@@ -72,7 +73,7 @@ struct sim_offset {
 
 struct sim_request {
     enum sim_api api;
-    char id[SIM_NAME_BYTES_MAX]; // transactional
+    char id[SIM_NAME_BYTES_MAX]; // transactional; "": the producer is idempotent only
     int64_t producer_id;
     int32_t epoch;
     int64_t timeout_ms;             // INIT_PRODUCER_ID: of transactions

@@ -21,6 +21,7 @@ static const char *const names[SIM_CANARY_COUNT] = {
     [SIM_CANARY_OWN_PRODUCERS] = "own-producers",
     [SIM_CANARY_KEPT_HANDLE] = "kept-handle",
     [SIM_CANARY_NO_CLAIM] = "no-claim",
+    [SIM_CANARY_CLAIM_BY_NUMBER] = "claim-by-number",
     [SIM_CANARY_EARLY_ROW] = "early-row",
     [SIM_CANARY_DIRTY_EVICTED] = "dirty-evicted",
     [SIM_CANARY_LIVE_TRUSTED] = "live-trusted",
@@ -81,8 +82,15 @@ bool __wrap_weir_failpoint_hit(const char *name)
 enum weir_status __wrap_weir_claim(struct weir_committer_config *config,
                                    const struct weir_manifest *manifest, struct weir_error *error)
 {
+    if (sim_canary_is(SIM_CANARY_CLAIM_BY_NUMBER)) {
+        config->claim_epoch = manifest->number + 1;
+    }
     if (!sim_canary_is(SIM_CANARY_NO_CLAIM)) {
-        return __real_weir_claim(config, manifest, error);
+        enum weir_status status = __real_weir_claim(config, manifest, error);
+        if (sim_process_current() != NULL) {
+            sim_process_current()->has_claimed |= status == WEIR_OK;
+        }
+        return status;
     }
     if (weir_store_set_owner(config->store, &config->attempt, error) != WEIR_OK) {
         return WEIR_ERROR;

@@ -19,8 +19,21 @@ static const char *folder;
 static struct sim_positions positions;
 static uint32_t commit_count;
 static int64_t last_number = -1;
-static uint32_t resets_allowed;
-static uint32_t reset_count;
+static uint32_t owner_count;
+static bool may_drain;
+static uint32_t rewinds_allowed;
+
+// What WEIR_RESTORE has said so far.
+struct order {
+    char *text;
+    const struct sim_checkpoint *savepoint; // NULL: anew
+    bool is_obeyed;
+};
+static struct order *orders;
+static uint32_t order_count;
+
+static struct sim_checkpoint *kept; // that a savepoint may be of
+static uint32_t kept_count;
 
 // What the pointer needs: its manifest's name and the names of the files.
 static struct {
@@ -33,6 +46,11 @@ struct commit {
     struct weir_pointer pointer;
     uint32_t offset_count;
 };
+
+static void path_in(const char *parent, const char *name, char path[PATH_BYTES_MAX])
+{
+    snprintf(path, PATH_BYTES_MAX, "%s/%s", parent, name);
+}
 
 static void path_of(const char *name, char path[PATH_BYTES_MAX])
 {
@@ -54,11 +72,11 @@ static void take_offset(void *context, const struct sim_offset *offset)
     positions.offsets[offset->partition] = offset->offset;
 }
 
-static void check_file(const struct weir_state_file *file)
+static void check_file(const char *parent, const struct weir_state_file *file)
 {
     char path[PATH_BYTES_MAX];
     struct weir_view content;
-    path_of(file->name, path);
+    path_in(parent, file->name, path);
     if (!sim_disk_durable(path, &content)) {
         sim_violation("a checkpoint is committed, but %s, which it lists, is not durable",
                       file->name);
@@ -79,7 +97,7 @@ static void need(const struct weir_manifest *manifest, const char *name)
     snprintf(needed.manifest, sizeof needed.manifest, "%s", name);
     for (uint32_t i = 0; i < manifest->state_count; i++) {
         for (uint32_t j = 0; j < manifest->states[i].file_count; j++) {
-            check_file(&manifest->states[i].files[j]);
+            check_file(folder, &manifest->states[i].files[j]);
             needed.files =
                 weir_realloc(needed.files, (needed.file_count + 1) * sizeof *needed.files);
             needed.files[needed.file_count++] = weir_strdup(manifest->states[i].files[j].name);
@@ -87,7 +105,53 @@ static void need(const struct weir_manifest *manifest, const char *name)
     }
 }
 
-static void check_manifest(const struct weir_pointer *pointer)
+static void begin_anew(const struct order *order)
+{
+    const struct sim_positions *expected =
+        order->savepoint != NULL ? &order->savepoint->positions : NULL;
+    for (uint32_t p = 0; expected != NULL && p < positions.count; p++) {
+        if (positions.offsets[p] != sim_position(expected, p)) {
+            sim_violation("%s: partition %u begins at %" PRId64 ", the savepoint is at %" PRId64,
+                          order->text, p, positions.offsets[p], sim_position(expected, p));
+        }
+    }
+    sim_trace("the job begins anew: %s", order->text);
+    sim_job_restore(order->savepoint != NULL ? order->savepoint->expectation : NULL);
+}
+
+// A checkpoint that an owner begins with and that is not the last one: somebody has asked for it.
+static void note_start(const struct weir_manifest *manifest)
+{
+    bool is_start = strcmp(manifest->kind, "start") == 0;
+    bool is_reset = strcmp(manifest->kind, "reset") == 0;
+    if (manifest->number == last_number || (!is_start && !is_reset)) {
+        return;
+    }
+    if (is_reset) {
+        if (rewinds_allowed-- == 0) {
+            sim_violation("positions are reset with checkpoint %" PRId64 ", more often than asked "
+                          "for",
+                          manifest->number);
+        }
+        sim_trace("positions are reset");
+        sim_job_rewind(&positions);
+        return;
+    }
+    for (uint32_t i = 0; i < order_count; i++) {
+        if (strcmp(orders[i].text, manifest->restore) == 0 && !orders[i].is_obeyed) {
+            orders[i].is_obeyed = true;
+            begin_anew(&orders[i]);
+            return;
+        }
+    }
+    if (last_number >= 0) {
+        sim_violation("the job begins anew with checkpoint %" PRId64 " (%s), which nobody has "
+                      "asked for, or not once more",
+                      manifest->number, manifest->restore);
+    }
+}
+
+static void check_manifest(const struct weir_pointer *pointer, bool *is_final, bool *is_kept)
 {
     char name[128];
     char path[PATH_BYTES_MAX];
@@ -119,43 +183,92 @@ static void check_manifest(const struct weir_pointer *pointer)
                               : -1);
         }
     }
-    if (strcmp(manifest.kind, "start") == 0 && last_number >= 0 && pointer->number > last_number) {
-        if (reset_count++ == resets_allowed) {
-            sim_violation("the job begins anew with checkpoint %" PRId64 ", which nobody has asked "
-                          "for, or not once more",
-                          pointer->number);
-        }
-        sim_trace("the job begins anew");
-        sim_job_reset();
-    }
+    note_start(&manifest);
+    *is_final = strcmp(manifest.kind, "final") == 0;
+    *is_kept = *is_final || strcmp(manifest.kind, "savepoint") == 0;
     need(&manifest, name);
     weir_arena_destroy(arena);
 }
 
+static void take_row(const struct sim_topic *topic, const struct sim_record *record)
+{
+    const char *wrong = sim_job_take(topic->name, record);
+    if (wrong != NULL) {
+        sim_violation("%s", wrong);
+    }
+}
+
+// At least once: those in no transaction, which count from when they were written.
+static void take_plain_rows(const struct sim_topic *topic, uint32_t seen_counts[])
+{
+    for (uint32_t p = 0; p < topic->partition_count; p++) {
+        const struct sim_partition *partition = &topic->partitions[p];
+        for (; seen_counts[p] < partition->count; seen_counts[p]++) {
+            const struct sim_record *record = &partition->records[seen_counts[p]];
+            if (record->is_plain) {
+                take_row(topic, record);
+            }
+        }
+    }
+}
+
 static void take_rows(int64_t producer_id)
 {
-    static const char *const topics[] = {"every", "third", "counts", "windows"};
-    for (size_t t = 0; t < sizeof topics / sizeof topics[0]; t++) {
+    enum { TOPICS = 4 };
+    static const char *const topics[TOPICS] = {"every", "third", "counts", "windows"};
+    static uint32_t seen_counts[TOPICS][SIM_PARTITIONS_MAX];
+    for (size_t t = 0; t < TOPICS; t++) {
         const struct sim_topic *topic = sim_topic_find(topics[t]);
-        for (uint32_t p = 0; topic != NULL && p < topic->partition_count; p++) {
+        if (topic == NULL) {
+            continue;
+        }
+        take_plain_rows(topic, seen_counts[t]);
+        for (uint32_t p = 0; p < topic->partition_count; p++) {
             const struct sim_partition *partition = &topic->partitions[p];
             for (uint32_t i = sim_partition_stable(partition); i < partition->count; i++) {
                 const struct sim_record *record = &partition->records[i];
-                if (record->producer_id != producer_id || record->state != SIM_RECORD_OPEN) {
-                    continue;
-                }
-                const char *wrong = sim_job_take(topic->name, record);
-                if (wrong != NULL) {
-                    sim_violation("%s", wrong);
+                if (record->producer_id == producer_id && record->state == SIM_RECORD_OPEN) {
+                    take_row(topic, record);
                 }
             }
         }
     }
 }
 
+// Who has been followed by another owner decides nothing any more.
+static void check_owner(const struct weir_pointer *pointer)
+{
+    static struct weir_attempt *former;
+    static uint32_t former_count;
+    static struct weir_attempt owner;
+    if (weir_attempt_equal(&pointer->owner_attempt, &owner)) {
+        return;
+    }
+    for (uint32_t i = 0; i < former_count; i++) {
+        if (weir_attempt_equal(&former[i], &pointer->owner_attempt)) {
+            sim_violation("checkpoint %" PRId64 " is committed by attempt %s, which %s has "
+                          "followed as owner",
+                          pointer->number, pointer->owner_attempt.text, owner.text);
+        }
+    }
+    former = weir_realloc(former, (former_count + 1) * sizeof *former);
+    former[former_count++] = owner;
+    owner = pointer->owner_attempt;
+    owner_count++;
+}
+
+static void keep(int64_t number)
+{
+    kept = weir_realloc(kept, (kept_count + 1) * sizeof *kept);
+    kept[kept_count++] = (struct sim_checkpoint){
+        .number = number, .positions = positions, .expectation = sim_job_save()};
+}
+
 static void on_decided(const char *id, int64_t producer_id)
 {
     struct commit commit = {0};
+    bool is_final = false;
+    bool is_kept = false;
     sim_group_each_pending(producer_id, take_offset, &commit);
     if (commit.offset_count > 0) {
         commit_count++;
@@ -165,14 +278,18 @@ static void on_decided(const char *id, int64_t producer_id)
             sim_violation("the pointer goes back from checkpoint %" PRId64 " to %" PRId64,
                           last_number, commit.pointer.number);
         }
-        check_manifest(&commit.pointer);
+        check_owner(&commit.pointer);
+        check_manifest(&commit.pointer, &is_final, &is_kept);
         last_number = commit.pointer.number;
     }
     take_rows(producer_id);
-    const char *wrong = sim_job_compare(&positions);
+    const char *wrong = sim_job_compare(&positions, is_final && may_drain);
     if (wrong != NULL) {
         sim_violation("%s%s%s", commit.offset_count > 0 ? "" : id,
                       commit.offset_count > 0 ? "" : " commits rows without positions: ", wrong);
+    }
+    if (is_kept) {
+        keep(commit.pointer.number);
     }
 }
 
@@ -193,14 +310,68 @@ static void on_removed(const char *path)
     }
 }
 
-void sim_check_allow_reset(void)
+void sim_check_allow_order(const char *restore, const struct sim_checkpoint *savepoint)
 {
-    resets_allowed++;
+    orders = weir_realloc(orders, (order_count + 1) * sizeof *orders);
+    orders[order_count++] = (struct order){.text = weir_strdup(restore), .savepoint = savepoint};
 }
 
-bool sim_check_has_reset(void)
+bool sim_check_is_obeyed(const char *restore)
 {
-    return reset_count > 0;
+    for (uint32_t i = 0; i < order_count; i++) {
+        if (strcmp(orders[i].text, restore) == 0) {
+            return orders[i].is_obeyed;
+        }
+    }
+    return false;
+}
+
+void sim_check_allow_rewind(void)
+{
+    rewinds_allowed++;
+}
+
+void sim_check_allow_drain(void)
+{
+    may_drain = true;
+}
+
+uint32_t sim_check_owner_count(void)
+{
+    return owner_count;
+}
+
+const struct sim_checkpoint *sim_check_savepoint(const char *path, int64_t number)
+{
+    const struct sim_checkpoint *found = NULL;
+    for (uint32_t i = 0; i < kept_count; i++) {
+        found = kept[i].number == number ? &kept[i] : found;
+    }
+    if (found == NULL) {
+        sim_violation("savepoint %s is said to be of checkpoint %" PRId64 ", which was not "
+                      "committed for one",
+                      path, number);
+    }
+    struct weir_view content;
+    struct weir_manifest manifest;
+    struct weir_error error;
+    char name[PATH_BYTES_MAX];
+    snprintf(name, sizeof name, "%s/savepoint.json", path);
+    struct weir_arena *arena = weir_arena_create(16 << 10);
+    if (!sim_disk_durable(name, &content) ||
+        weir_manifest_decode(name, content, arena, &manifest, &error) != WEIR_OK ||
+        manifest.number != number) {
+        sim_violation("savepoint %s is said to be complete, but is not durable", path);
+    }
+    for (uint32_t i = 0; i < manifest.state_count; i++) {
+        for (uint32_t j = 0; j < manifest.states[i].file_count; j++) {
+            check_file(path, &manifest.states[i].files[j]);
+        }
+    }
+    weir_arena_destroy(arena);
+    struct sim_checkpoint *copy = weir_alloc(sizeof *copy); // the list moves
+    *copy = *found;
+    return copy;
 }
 
 void sim_check_start(const char *store_folder)
@@ -277,7 +448,7 @@ void sim_check_end(void)
     struct weir_arena *arena = weir_arena_create(64 << 10);
     sim_disk_each(folder, check_not_leaked, arena);
     weir_arena_destroy(arena);
-    const char *wrong = sim_job_compare(&positions);
+    const char *wrong = sim_job_compare(&positions, true);
     wrong = wrong == NULL ? sim_job_compare_end(&positions) : wrong;
     if (wrong != NULL) {
         sim_violation("at the end: %s", wrong);

@@ -13,10 +13,27 @@
 
 // The folder of the job's checkpoints.
 void sim_check_start(const char *store_folder);
-// WEIR_RESTORE=discard with a new word has been given to the processes that are started: once, the
-// job may begin anew.
-void sim_check_allow_reset(void);
-bool sim_check_has_reset(void);
+
+// A checkpoint that was committed for a savepoint, or as the last one of a life.
+struct sim_checkpoint {
+    int64_t number;
+    struct sim_positions positions;
+    struct sim_saved *expectation;
+};
+
+// WEIR_RESTORE says so from now on, which was not said before: once, the job may begin anew, with
+// that savepoint or (NULL) with nothing.
+void sim_check_allow_order(const char *restore, const struct sim_checkpoint *savepoint);
+bool sim_check_is_obeyed(const char *restore);
+// `weir offsets reset` runs.
+void sim_check_allow_rewind(void);
+// Somebody has asked for a drain: last checkpoints may be behind the end of time.
+void sim_check_allow_drain(void);
+// How many owners have committed so far.
+uint32_t sim_check_owner_count(void);
+// A savepoint is said to be complete in that folder: it is durable, or the run ends here.
+const struct sim_checkpoint *sim_check_savepoint(const char *path, int64_t number);
+
 // Up to where a commit is decided.
 const struct sim_positions *sim_check_positions(void);
 uint32_t sim_check_commit_count(void);

@@ -265,8 +265,8 @@ static enum weir_status producer_create(struct weir_kafka *kafka, const char *tr
 {
     (void)error;
     char id[SIM_NAME_BYTES_MAX];
-    snprintf(id, sizeof id, "%s", transactional_id);
-    if (sim_canary_is(SIM_CANARY_OWN_PRODUCERS)) {
+    snprintf(id, sizeof id, "%s", transactional_id != NULL ? transactional_id : "");
+    if (transactional_id != NULL && sim_canary_is(SIM_CANARY_OWN_PRODUCERS)) {
         own_id(transactional_id, id, sizeof id);
     }
     *producer = sim_producer_create(id, ((struct client *)kafka)->transaction_timeout_ms);

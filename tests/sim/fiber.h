@@ -14,14 +14,17 @@
 struct sim_process {
     uint32_t id; // from 1, in the order of their starts
     bool is_alive;
-    bool is_frozen; // SIGSTOP
-    bool has_ended; // weir says that it is over: a late SIGTERM is no second one
-    int exit_code;  // once it is not alive; SIM_KILLED: it did not end by itself
+    bool is_frozen;   // SIGSTOP
+    bool has_claimed; // once: from then on it follows nobody
+    bool has_ended;   // weir says that it is over: a late SIGTERM is no second one
+    int exit_code;    // once it is not alive; SIM_KILLED: it did not end by itself
     int stop_requests;
     int wake_descriptor;                       // what a signal handler writes to; -1: none yet
     int64_t points_to_kill;                    // after so many points it is killed; -1: never
     void (*kill)(struct sim_process *process); // how: alone, or with the machine
     void *owner;                               // who started it
+    void *control;                             // struct weir_control; NULL: not yet, or no more
+    uint32_t asker_count;                      // who wait for an answer of it
 };
 
 enum { SIM_KILLED = -1 };

@@ -267,6 +267,18 @@ int __wrap_mkdir(const char *path, mode_t mode)
     return 0;
 }
 
+int __wrap_access(const char *path, int mode)
+{
+    if (!sim_is_path(path)) {
+        return __real_access(path, mode);
+    }
+    const char *name;
+    const struct sim_folder *folder = sim_folder_of(path, &name);
+    bool is_there =
+        sim_folder_find(path) != NULL || (folder != NULL && sim_folder_get(folder, name) != NULL);
+    return is_there ? 0 : fail(ENOENT);
+}
+
 static int fill_stat(const struct sim_folder *folder, const char *name, struct stat *info)
 {
     const struct sim_file *file = folder != NULL ? sim_folder_get(folder, name) : NULL;

@@ -92,6 +92,11 @@ void sim_job_init(enum sim_job_kind kind, uint32_t partition_count, uint32_t key
     }
 }
 
+void sim_job_allow_repeats(void)
+{
+    sim_input.may_repeat = true;
+}
+
 struct sim_topic *sim_job_input(void)
 {
     return sim_input.topic;
@@ -235,7 +240,31 @@ uint32_t sim_output_begin(const struct sim_topic *topic, uint32_t partition)
     return 0;
 }
 
-void sim_job_reset(void)
+static struct sim_saved state_of_job(void)
+{
+    switch (sim_input.kind) {
+    case SIM_JOB_PASS:
+        return sim_pass_state();
+    case SIM_JOB_COUNT:
+        return sim_count_state();
+    case SIM_JOB_TUMBLE:
+        return sim_tumble_state();
+    case SIM_JOB_KIND_COUNT:
+        break;
+    }
+    WEIR_ASSERT(!"unreachable");
+}
+
+struct sim_saved *sim_job_save(void)
+{
+    struct sim_saved state = state_of_job();
+    struct sim_saved *saved = weir_alloc(sizeof *saved);
+    *saved = (struct sim_saved){weir_alloc(state.size_bytes), state.size_bytes};
+    memcpy(saved->data, state.data, state.size_bytes);
+    return saved;
+}
+
+static void begin_output(void)
 {
     for (int i = 0; i < OUTPUTS_MAX; i++) {
         const struct sim_topic *topic = sim_topic_find(outputs[i]);
@@ -243,9 +272,41 @@ void sim_job_reset(void)
             begins[i][p] = topic->partitions[p].count;
         }
     }
-    sim_pass_reset();
-    sim_count_reset();
-    sim_tumble_reset();
+    if (sim_input.kind == SIM_JOB_COUNT) {
+        sim_count_begin_output();
+    }
+}
+
+void sim_job_restore(const struct sim_saved *saved)
+{
+    struct sim_saved state = state_of_job();
+    memset(state.data, 0, state.size_bytes);
+    if (saved != NULL) {
+        memcpy(state.data, saved->data, saved->size_bytes);
+    }
+    begin_output();
+}
+
+bool sim_job_can_rewind(void)
+{
+    return sim_input.kind != SIM_JOB_TUMBLE;
+}
+
+// At least once, rows that a drain makes late are no loss, and nothing tells them from one.
+bool sim_job_can_drain(void)
+{
+    return sim_input.kind != SIM_JOB_TUMBLE || !sim_input.may_repeat;
+}
+
+void sim_job_rewind(const struct sim_positions *positions)
+{
+    WEIR_ASSERT(sim_job_can_rewind());
+    if (sim_input.kind == SIM_JOB_PASS) {
+        sim_pass_rewind(positions);
+    } else {
+        sim_count_rewind(positions);
+    }
+    begin_output();
 }
 
 const char *sim_positions_compare(const struct sim_positions *before,
@@ -279,7 +340,7 @@ const char *sim_job_take(const char *topic, const struct sim_record *record)
     return "no job";
 }
 
-const char *sim_job_compare(const struct sim_positions *positions)
+const char *sim_job_compare(const struct sim_positions *positions, bool may_be_drained)
 {
     switch (sim_input.kind) {
     case SIM_JOB_PASS:
@@ -287,7 +348,7 @@ const char *sim_job_compare(const struct sim_positions *positions)
     case SIM_JOB_COUNT:
         return sim_count_compare(positions);
     case SIM_JOB_TUMBLE:
-        return sim_tumble_compare(positions);
+        return sim_tumble_compare(positions, may_be_drained);
     case SIM_JOB_KIND_COUNT:
         break;
     }

@@ -16,12 +16,21 @@ enum sim_job_kind {
 enum { SIM_PARTITIONS_MAX = 8, SIM_KEYS_MAX = 64 };
 
 // Positions of all partitions of the input: the next offset to be read.
+struct sim_saved;
 struct sim_positions {
     uint32_t count;
     int64_t offsets[SIM_PARTITIONS_MAX];
 };
 
+// 0: of a partition that is new.
+static inline int64_t sim_position(const struct sim_positions *positions, uint32_t partition)
+{
+    return partition < positions->count ? positions->offsets[partition] : 0;
+}
+
 void sim_job_init(enum sim_job_kind kind, uint32_t partition_count, uint32_t key_count);
+// At least once: nothing may be missing, but rows may come again, and count records again.
+void sim_job_allow_repeats(void);
 const char *sim_job_name(enum sim_job_kind kind);
 const char *sim_job_sql(void);
 struct sim_topic *sim_job_input(void);
@@ -32,12 +41,20 @@ void sim_job_feed(uint32_t partition, int64_t producer_id);
 // The last records of the run: time passes beyond all that came before.
 void sim_job_feed_end(void);
 
-// The job begins anew on purpose: what has come out so far counts no more.
-void sim_job_reset(void);
+// What is expected after the commit that was compared last; lives as long as the run.
+struct sim_saved *sim_job_save(void);
+// The job begins anew on purpose, from what was saved (NULL: from nothing): what has come out so
+// far counts no more.
+void sim_job_restore(const struct sim_saved *saved);
+// Positions were moved on purpose, and nothing else; only where sim_job_can_rewind.
+void sim_job_rewind(const struct sim_positions *positions);
+bool sim_job_can_rewind(void);
+bool sim_job_can_drain(void);
 // A row of the output that is decided to be committed. NULL, or what is wrong with it.
 const char *sim_job_take(const char *topic, const struct sim_record *record);
 // After all rows of one commit: do they agree with the positions that it commits? NULL: yes.
-const char *sim_job_compare(const struct sim_positions *positions);
+// may_be_drained: time may have been advanced to its end before it.
+const char *sim_job_compare(const struct sim_positions *positions, bool may_be_drained);
 // At the end: everything is there, and in the order of the input.
 const char *sim_job_compare_end(const struct sim_positions *positions);
 

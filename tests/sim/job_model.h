@@ -32,6 +32,7 @@ struct sim_rows {
 struct sim_input {
     enum sim_job_kind kind;
     uint32_t key_count;
+    bool may_repeat; // at least once
     struct sim_topic *topic;
     struct sim_rows rows[SIM_PARTITIONS_MAX];
 };
@@ -43,12 +44,6 @@ static inline const struct sim_row *sim_visible_row(uint32_t partition, int64_t 
     return sim_input.topic->partitions[partition].records[offset].state == SIM_RECORD_COMMITTED
                ? &sim_input.rows[partition].rows[offset]
                : NULL;
-}
-
-// 0: of a partition that is new.
-static inline int64_t sim_position(const struct sim_positions *positions, uint32_t partition)
-{
-    return partition < positions->count ? positions->offsets[partition] : 0;
 }
 
 // NULL, or which position goes back.
@@ -65,9 +60,17 @@ const char *sim_wrong(const char *format, ...) __attribute__((format(printf, 1, 
 // Where in an output's log the rows begin that count.
 uint32_t sim_output_begin(const struct sim_topic *topic, uint32_t partition);
 
-void sim_pass_reset(void);
-void sim_count_reset(void);
-void sim_tumble_reset(void);
+// A job's expectation as one block of memory, all zero at the beginning.
+struct sim_saved {
+    void *data;
+    size_t size_bytes;
+};
+struct sim_saved sim_pass_state(void);
+struct sim_saved sim_count_state(void);
+struct sim_saved sim_tumble_state(void);
+void sim_pass_rewind(const struct sim_positions *positions);
+void sim_count_rewind(const struct sim_positions *positions);
+void sim_count_begin_output(void);
 const char *sim_pass_take(const char *topic, const struct sim_record *record);
 const char *sim_pass_compare(const struct sim_positions *positions);
 const char *sim_pass_compare_end(void);
@@ -75,7 +78,7 @@ const char *sim_count_take(const struct sim_record *record);
 const char *sim_count_compare(const struct sim_positions *positions);
 const char *sim_count_compare_end(const struct sim_positions *positions);
 const char *sim_tumble_take(const struct sim_record *record);
-const char *sim_tumble_compare(const struct sim_positions *positions);
+const char *sim_tumble_compare(const struct sim_positions *positions, bool may_be_drained);
 const char *sim_tumble_compare_end(const struct sim_positions *positions);
 
 #endif

@@ -9,22 +9,39 @@
 enum { TOPICS = 2, IDS_MAX = 4096 };
 
 static const char *const names[TOPICS] = {"every", "third"};
-static uint8_t taken[TOPICS][SIM_PARTITIONS_MAX][IDS_MAX]; // how often, by id
-static uint64_t taken_count[TOPICS];
-static struct sim_positions before;
-static uint64_t expected_count[TOPICS]; // up to `before`
+static struct {
+    uint8_t taken[TOPICS][SIM_PARTITIONS_MAX][IDS_MAX]; // how often, by id
+    uint64_t taken_count[TOPICS];
+    uint64_t expected_count[TOPICS]; // up to `before`
+    struct sim_positions before;
+} model;
 
-void sim_pass_reset(void)
+struct sim_saved sim_pass_state(void)
 {
-    memset(taken, 0, sizeof taken);
-    memset(taken_count, 0, sizeof taken_count);
-    memset(expected_count, 0, sizeof expected_count);
-    before.count = 0;
+    return (struct sim_saved){&model, sizeof model};
 }
 
 static bool is_wanted(int topic, const struct sim_row *row)
 {
     return topic == 0 || row->value % 3 == 0;
+}
+
+// What is read again comes again.
+void sim_pass_rewind(const struct sim_positions *positions)
+{
+    for (uint32_t p = 0; p < positions->count; p++) {
+        for (int64_t offset = positions->offsets[p]; offset < sim_position(&model.before, p);
+             offset++) {
+            const struct sim_row *row = sim_visible_row(p, offset);
+            for (int t = 0; row != NULL && t < TOPICS; t++) {
+                uint8_t *taken = &model.taken[t][p][row->id % SIM_IDS_PER_PARTITION];
+                model.taken_count[t] -= *taken;
+                model.expected_count[t] -= *taken;
+                *taken = 0;
+            }
+        }
+    }
+    model.before = *positions;
 }
 
 static bool split_id(int64_t id, uint32_t *partition, uint32_t *number)
@@ -44,28 +61,32 @@ const char *sim_pass_take(const char *topic, const struct sim_record *record)
         return sim_wrong("topic %s: not a row of this job: %.*s", topic,
                          (int)record->value.size_bytes, record->value.data);
     }
-    if (++taken[idx][partition][number] > 1) {
+    if (model.taken[idx][partition][number] > 0 && sim_input.may_repeat) {
+        return NULL;
+    }
+    if (++model.taken[idx][partition][number] > 1) {
         return sim_wrong("topic %s: the row of id %" PRId64 " is committed twice", topic, id);
     }
-    taken_count[idx]++;
+    model.taken_count[idx]++;
     return NULL;
 }
 
 const char *sim_pass_compare(const struct sim_positions *positions)
 {
-    const char *wrong = sim_positions_compare(&before, positions);
+    const char *wrong = sim_positions_compare(&model.before, positions);
     if (wrong != NULL) {
         return wrong;
     }
     for (uint32_t p = 0; p < positions->count; p++) {
-        for (int64_t offset = sim_position(&before, p); offset < positions->offsets[p]; offset++) {
+        for (int64_t offset = sim_position(&model.before, p); offset < positions->offsets[p];
+             offset++) {
             const struct sim_row *row = sim_visible_row(p, offset);
             for (int t = 0; row != NULL && t < TOPICS; t++) {
                 if (!is_wanted(t, row)) {
                     continue;
                 }
-                expected_count[t]++;
-                if (taken[t][p][row->id % SIM_IDS_PER_PARTITION] == 0) {
+                model.expected_count[t]++;
+                if (model.taken[t][p][row->id % SIM_IDS_PER_PARTITION] == 0) {
                     return sim_wrong("topic %s: the row of id %" PRId64
                                      " is missing, although position %" PRId64
                                      " of partition %u is committed",
@@ -74,12 +95,13 @@ const char *sim_pass_compare(const struct sim_positions *positions)
             }
         }
     }
-    before = *positions;
-    for (int t = 0; t < TOPICS; t++) {
-        if (taken_count[t] != expected_count[t]) {
+    model.before = *positions;
+    for (int t = 0; t < TOPICS && !sim_input.may_repeat; t++) {
+        if (model.taken_count[t] != model.expected_count[t]) {
             return sim_wrong("topic %s has %" PRIu64 " rows committed, of these %" PRIu64
                              " of records behind the committed positions",
-                             names[t], taken_count[t], taken_count[t] - expected_count[t]);
+                             names[t], model.taken_count[t],
+                             model.taken_count[t] - model.expected_count[t]);
         }
     }
     return NULL;
@@ -87,7 +109,7 @@ const char *sim_pass_compare(const struct sim_positions *positions)
 
 const char *sim_pass_compare_end(void)
 {
-    for (int t = 0; t < TOPICS; t++) {
+    for (int t = 0; t < TOPICS && !sim_input.may_repeat; t++) {
         const struct sim_topic *topic = sim_topic_find(names[t]);
         for (uint32_t p = 0; p < topic->partition_count; p++) {
             int64_t last[SIM_PARTITIONS_MAX];

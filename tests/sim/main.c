@@ -61,9 +61,10 @@ static void run_one(uint64_t seed)
 
 static void print_replay(uint64_t seed)
 {
-    fprintf(stderr, "  again: %s --seed %" PRIu64 "%s%s%s%s%s%s%s --trace\n", program, seed,
+    fprintf(stderr, "  again: %s --seed %" PRIu64 "%s%s%s%s%s%s%s%s --trace\n", program, seed,
             options.world.is_calm ? " --calm" : "", options.world.is_duel ? " --duel" : "",
             options.world.is_late ? " --late" : "",
+            options.world.is_at_least_once ? " --at-least-once" : "",
             options.canary != SIM_CANARY_NONE ? " --canary " : "",
             options.canary != SIM_CANARY_NONE ? sim_canary_name(options.canary) : "",
             options.world.job >= 0 ? " --job " : "",
@@ -183,6 +184,8 @@ int main(int argc, char **argv)
             options.world.is_duel = true;
         } else if (strcmp(argv[i], "--late") == 0) {
             options.world.is_late = true;
+        } else if (strcmp(argv[i], "--at-least-once") == 0) {
+            options.world.is_at_least_once = true;
         } else if (i + 1 == argc || !parse(argv[i], argv[i + 1])) {
             return refuse(argv[i]);
         } else {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The transactional producer of the simulated client. A fiber of its own sends what was produced,
-// one batch at a time, and delivers the reports; the transaction's calls send their requests and
-// ask again until their time is over.
+// The producer of the simulated client, transactional or (id "") idempotent only. A fiber of its
+// own sends what was produced, one batch at a time, and delivers the reports; the transaction's
+// calls send their requests and ask again until their time is over.
 //
 // What librdkafka does and this does too: a request without answer is made again by itself; a
 // commit that ran out of time is asked for again by the caller; an error that only an abort can
@@ -156,6 +156,16 @@ static enum sim_code add_lane(struct producer *producer, struct lane *lane)
     return request.code;
 }
 
+// What the client does by itself before the first batch of a producer without transactions.
+static enum sim_code init_idempotent(struct producer *producer)
+{
+    struct sim_request request = request_of(producer, SIM_INIT_PRODUCER_ID);
+    ask(producer, &request, -1);
+    producer->producer_id = request.given_producer_id;
+    producer->epoch = request.given_epoch;
+    return request.code;
+}
+
 static enum sim_code send_batch(struct producer *producer, struct lane *lane,
                                 struct sim_record *records, uint32_t count)
 {
@@ -183,6 +193,9 @@ static void send_lane(struct producer *producer, struct lane *lane)
     lane->count -= count;
     memmove(lane->queued, lane->queued + count, lane->count * sizeof *lane->queued);
     enum sim_code code = producer->failure;
+    if (code == SIM_OK && producer->producer_id < 0) {
+        code = init_idempotent(producer);
+    }
     if (code == SIM_OK) {
         code = add_lane(producer, lane);
     }
@@ -218,6 +231,11 @@ static void *run_sender(void *argument)
     return argument;
 }
 
+static bool is_transactional(const struct producer *producer)
+{
+    return producer->id[0] != '\0';
+}
+
 static struct lane *lane_of(struct producer *producer, const char *topic, int32_t partition)
 {
     for (uint32_t i = 0; i < producer->lane_count; i++) {
@@ -228,7 +246,9 @@ static struct lane *lane_of(struct producer *producer, const char *topic, int32_
     }
     WEIR_ASSERT(producer->lane_count < LANES_MAX);
     struct lane *lane = &producer->lanes[producer->lane_count++];
-    *lane = (struct lane){.topic = weir_strdup(topic), .partition = partition};
+    *lane = (struct lane){.topic = weir_strdup(topic),
+                          .partition = partition,
+                          .is_added = !is_transactional(producer)};
     return lane;
 }
 
@@ -462,6 +482,7 @@ struct weir_producer *sim_producer_create(const char *transactional_id,
     producer->base.ops = &producer_ops;
     snprintf(producer->id, sizeof producer->id, "%s", transactional_id);
     producer->producer_id = -1;
+    producer->stage = is_transactional(producer) ? STAGE_NEW : STAGE_OPEN;
     producer->transaction_timeout_ms = transaction_timeout_ms;
     producer->queue_max = (uint32_t)sim_spread(QUEUE_MAX_LEAST, QUEUE_MAX_MOST);
     producer->sender = sim_fiber_create(sim_process_current(), "sender", 0, run_sender, producer);

@@ -113,6 +113,12 @@ static void prepare(struct sim_txn *txn, bool is_commit)
 
 static void init_producer_id(struct sim_request *request)
 {
+    if (request->id[0] == '\0') {
+        request->given_producer_id = next_producer_id++;
+        request->given_epoch = 0;
+        request->code = SIM_OK;
+        return;
+    }
     struct sim_txn *txn = find(request->id);
     if (txn == NULL) {
         WEIR_ASSERT(txn_count < TXNS_MAX);

@@ -17,9 +17,18 @@
 #include "tests/sim/network.h"
 #include "tests/sim/random.h"
 #include "tests/sim/system.h"
+#include "tests/sim/wish.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+
+// What a process is started with.
+struct life {
+    char **environment;
+    bool is_ordered; // WEIR_RESTORE is in it
+    int argument_count;
+    char *arguments[8];
+};
 
 enum {
     PROCESSES_MAX = 128,
@@ -40,11 +49,12 @@ struct world {
     uint32_t act_pause_us_max;
     bool is_duel; // owners come and are frozen, and that is all
     bool is_calm; // nobody is killed, frozen or started: late requests meet a life that lasts
+    bool is_at_least_once; // most lives are
     bool is_fed;
     bool is_over;
-    bool is_discarding; // processes that are started are told to begin anew, with one word
+    bool is_settled; // nothing goes wrong any more
+    FILE *nowhere;
     struct sim_process *processes[PROCESSES_MAX];
-    char **environments[PROCESSES_MAX];
     uint32_t process_count;
     uint32_t kill_count;
     uint32_t power_count;
@@ -73,7 +83,7 @@ static char *join(const char *name, const char *value)
 }
 
 // Each life has settings of its own.
-static char **make_environment(uint32_t machine)
+static char **make_environment(uint32_t machine, bool *is_ordered)
 {
     char **list = weir_alloc_zero(ENVIRONMENT_MAX * sizeof *list);
     uint32_t count = 0;
@@ -87,7 +97,8 @@ static char **make_environment(uint32_t machine)
     list[count++] = join("WEIR_HTTP_LISTEN", "");
     list[count++] = join("WEIR_LOG_LEVEL", "debug");
     list[count++] = format("WEIR_CHECKPOINT_INTERVAL", sim_spread(10, world.interval_ms), "ms");
-    list[count++] = format("WEIR_CHECKPOINT_TIMEOUT", sim_spread(5, 60), "s");
+    list[count++] =
+        format("WEIR_CHECKPOINT_TIMEOUT", sim_spread(world.is_at_least_once ? 1 : 5, 60), "s");
     list[count++] = format("WEIR_CHECKPOINT_MAX_CONCURRENT", 1 + sim_below(3), "");
     list[count++] = format("WEIR_CHECKPOINT_RETAINED", 1 + sim_below(3), "");
     list[count++] = format("WEIR_PARALLELISM", 1 + sim_below(3), "");
@@ -95,8 +106,13 @@ static char **make_environment(uint32_t machine)
     list[count++] = format("WEIR_RESTART_ATTEMPTS", 1000, "");
     list[count++] = format("WEIR_RESTART_BACKOFF", sim_spread(10, 1000), "ms");
     list[count++] = format("WEIR_RESTART_BACKOFF_MAX", 3000, "ms");
-    if (world.is_discarding) {
-        list[count++] = join("WEIR_RESTORE", "discard:once");
+    if (world.is_at_least_once && !sim_one_in(4)) {
+        list[count++] = join("WEIR_GUARANTEE", "at_least_once");
+        list[count++] = format("WEIR_CHECKPOINT_TOLERABLE_FAILURES", sim_below(4), "");
+    }
+    if (sim_wish_restore() != NULL && (world.is_settled || !sim_one_in(4))) {
+        list[count++] = join("WEIR_RESTORE", sim_wish_restore());
+        *is_ordered = true;
     }
     if (sim_one_in(4)) {
         list[count++] = format("WEIR_KAFKA_TRANSACTION_TIMEOUT_MS", sim_spread(2000, 60000), "");
@@ -108,18 +124,18 @@ static char **make_environment(uint32_t machine)
 static void *run_process(void *argument)
 {
     struct sim_process *process = argument;
+    struct life *life = process->owner;
     struct weir_cli cli = {
-        .out = stderr,
-        .err = stderr,
-        .environment = process->owner,
+        .out = world.nowhere,
+        .err = sim_is_verbose() ? stderr : world.nowhere,
+        .environment = life->environment,
         .root_dir = "/nowhere",
         .run = weir_command_run,
     };
-    char *arguments[] = {"weir"};
-    int exit_code = weir_cli_main(&cli, 1, arguments);
+    int exit_code = weir_cli_main(&cli, life->argument_count, life->arguments);
     sim_trace("process %u ends with %d", process->id, exit_code);
     sim_disk_close_all(process);
-    if (exit_code == WEIR_EXIT_REFUSED) {
+    if (exit_code == WEIR_EXIT_REFUSED && life->argument_count == 1) {
         sim_violation("process %u refuses to start, and nobody has changed anything behind its "
                       "back",
                       process->id);
@@ -156,7 +172,8 @@ static void kill_machine(struct sim_process *process)
     }
 }
 
-static struct sim_process *start_process(uint32_t machine)
+// offsets: not `weir run`, but `weir offsets reset` to there; NULL: run.
+static struct sim_process *start_process(uint32_t machine, char *offsets)
 {
     WEIR_ASSERT(world.process_count < PROCESSES_MAX);
     struct sim_process *process = weir_alloc_zero(sizeof *process);
@@ -165,11 +182,19 @@ static struct sim_process *start_process(uint32_t machine)
     process->wake_descriptor = -1;
     process->points_to_kill = -1;
     process->kill = kill_alone;
-    process->owner = make_environment(machine);
+    struct life *life = weir_alloc_zero(sizeof *life);
+    life->environment = make_environment(machine, &life->is_ordered);
+    *life =
+        (struct life){.environment = life->environment,
+                      .is_ordered = life->is_ordered,
+                      .argument_count = offsets != NULL ? 7 : 1,
+                      .arguments = {"weir", "offsets", "reset", "--table", "src", "--to", offsets}};
+    process->owner = life;
     world.processes[world.process_count++] = process;
     sim_fiber_create(process, "main", MAIN_STACK_BYTES, run_process, process);
-    sim_trace("process %u starts on machine %u", process->id, machine);
-    for (char **line = process->owner; sim_is_verbose() && *line != NULL; line++) {
+    sim_trace("process %u starts on machine %u%s%s", process->id, machine,
+              offsets != NULL ? ": offsets reset to " : "", offsets != NULL ? offsets : "");
+    for (char **line = life->environment; sim_is_verbose() && *line != NULL; line++) {
         sim_trace("  %s", *line);
     }
     return process;
@@ -266,12 +291,26 @@ static void freeze(struct sim_process *process)
     sim_trace("process %u is %s", process->id, process->is_frozen ? "frozen" : "thawed");
 }
 
-static void discard(void)
+// One operator: who was told something else, and could still obey it behind the new order, is ended
+// first. Who has claimed once ends by itself when somebody else has.
+static void order(void)
 {
-    if (!world.is_discarding && sim_one_in(2)) {
-        sim_trace("the job is to begin anew");
-        world.is_discarding = true;
-        sim_check_allow_reset();
+    for (uint32_t i = 0; i < world.process_count; i++) {
+        const struct life *life = world.processes[i]->owner;
+        if (world.processes[i]->is_alive && life->is_ordered && !world.processes[i]->has_claimed) {
+            kill_alone(world.processes[i]);
+        }
+    }
+    sim_wish_order();
+}
+
+static void reset_offsets(void)
+{
+    static char earliest[] = "earliest";
+    static char latest[] = "latest";
+    if (sim_job_can_rewind()) {
+        sim_check_allow_rewind();
+        start_process(sim_below(3), sim_one_in(2) ? earliest : latest);
     }
 }
 
@@ -279,15 +318,13 @@ static void act(void)
 {
     struct sim_process *process = choose_alive();
     if (process == NULL) {
-        process = start_process(sim_below(2));
+        process = start_process(sim_below(2), NULL);
         if (!world.is_calm) {
             aim(process);
         }
         return;
     }
-    switch (world.is_calm   ? 7 + sim_below(3)
-            : world.is_duel ? 4 + 2 * sim_below(2)
-                            : sim_below(10)) {
+    switch (world.is_calm ? 7 + sim_below(4) : world.is_duel ? 4 + sim_below(3) : sim_below(14)) {
     case 0:
         kill_machine(NULL);
         break;
@@ -300,15 +337,11 @@ static void act(void)
         freeze(process);
         break;
     case 5:
-        if (sim_one_in(3)) {
-            ask_to_stop(process);
-        } else {
-            discard();
-        }
+        order();
         break;
     case 6:
         if (alive_count() < 3) {
-            start_process(sim_below(3));
+            start_process(sim_below(3), NULL);
         }
         break;
     case 7:
@@ -324,12 +357,23 @@ static void act(void)
             sim_job_extend(sim_job_input()->partition_count + 1);
         }
         break;
+    case 10:
+    case 11:
+        sim_wish(process);
+        break;
+    case 12:
+        ask_to_stop(process);
+        break;
+    case 13:
+        reset_offsets();
+        break;
     }
 }
 
 // Owners that are left fight it out; one goes on.
 static void settle(void)
 {
+    world.is_settled = true;
     sim_network_set_faults(0);
     sim_network_set_late(0);
     sim_disk_fill_until(0);
@@ -342,13 +386,13 @@ static void settle(void)
 
 static void catch_up(void)
 {
-    if (world.is_discarding && !sim_check_has_reset()) {
-        kill_machine(NULL); // who comes now has been told
+    if (sim_wish_restore() != NULL && !sim_check_is_obeyed(sim_wish_restore())) {
+        kill_machine(NULL); // who comes now is told
     }
     int64_t deadline_us = sim_now_us() + CATCH_UP_US;
     while (!world.is_fed || !is_caught_up() || alive_count() > 1) {
         if (alive_count() == 0) {
-            start_process(0);
+            start_process(0, NULL);
         }
         sim_sleep_us(100000);
         if (sim_now_us() > deadline_us) {
@@ -381,7 +425,7 @@ static void end_well(void)
         stop(choose_alive());
     }
     for (uint32_t i = 0;; i++) {
-        struct sim_process *last = start_process(0);
+        struct sim_process *last = start_process(0, NULL);
         stop(last);
         if (last->exit_code == WEIR_EXIT_OK) {
             return;
@@ -425,7 +469,11 @@ static void choose(const struct sim_world_options *options)
     if (sim_one_in(5) || options->is_late) {
         sim_network_set_late(3 + sim_below(5));
     }
+    world.is_at_least_once = sim_one_in(6) || options->is_at_least_once;
     sim_job_init(world.job, 1 + sim_below(3), 1 + sim_below(SIM_KEYS_MAX));
+    if (world.is_at_least_once) {
+        sim_job_allow_repeats();
+    }
 }
 
 void sim_world_run(const struct sim_world_options *options)
@@ -434,6 +482,7 @@ void sim_world_run(const struct sim_world_options *options)
     sim_random_seed(options->seed);
     sim_fibers_init(options->is_verbose);
     weir_failpoints_are_set = true; // each is a place to be killed at
+    world.nowhere = fopen("/dev/null", "w");
     choose(options);
     snprintf(folder, sizeof folder, "%s/sim/0", store_dir);
     sim_check_start(folder);
@@ -452,9 +501,9 @@ const char *sim_world_summary(void)
 {
     static char text[256];
     snprintf(text, sizeof text,
-             "%s: %u processes, %u killed, power lost %u times, %u commits, %.0f s in %llu steps",
-             sim_job_name(world.job), world.process_count, world.kill_count, world.power_count,
-             sim_check_commit_count(), (double)sim_now_us() / 1e6,
-             (unsigned long long)sim_step_count());
+             "%s%s: %u processes, %u killed, power lost %u times, %u commits, %.0f s in %llu steps",
+             sim_job_name(world.job), world.is_at_least_once ? ", at least once" : "",
+             world.process_count, world.kill_count, world.power_count, sim_check_commit_count(),
+             (double)sim_now_us() / 1e6, (unsigned long long)sim_step_count());
     return text;
 }

@@ -15,6 +15,7 @@ struct sim_world_options {
     bool is_calm; // processes live long
     bool is_duel; // owners come and go, and that is all
     bool is_late; // many requests to coordinators are late
+    bool is_at_least_once;
     bool is_verbose;
 };
 

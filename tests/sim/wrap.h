@@ -4,6 +4,7 @@
 #ifndef WEIR_TESTS_SIM_WRAP_H
 #define WEIR_TESTS_SIM_WRAP_H
 
+#include "app/control.h"
 #include "kafka/client.h"
 #include "kafka/committer.h"
 #include "rocksdb_backend/store.h"
@@ -45,6 +46,7 @@
     X(int, unlink, (const char *path))                                                             \
     X(int, unlinkat, (int folder, const char *name, int flags))                                    \
     X(int, remove, (const char *path))                                                             \
+    X(int, access, (const char *path, int mode))                                                   \
     X(int, mkdir, (const char *path, mode_t mode))                                                 \
     X(int, stat, (const char *path, struct stat *info))                                            \
     X(int, fstatat, (int folder, const char *name, struct stat *info, int flags))                  \
@@ -58,6 +60,8 @@
     X(void, weir_signals_init, (void))                                                             \
     X(void, weir_signals_set_ended, (void))                                                        \
     X(void, weir_signals_wake, (int descriptor))                                                   \
+    X(void, weir_control_init, (struct weir_control * control))                                    \
+    X(void, weir_control_deinit, (struct weir_control * control))                                  \
     X(bool, weir_failpoint_hit, (const char *name))                                                \
     X(enum weir_status, weir_rdkafka_create,                                                       \
       (const struct weir_kafka_config *config, struct weir_kafka **kafka,                          \
