@@ -4,6 +4,17 @@
 
 #include "app/job_check.h"
 
+#include <time.h>
+
+const char *weir_utc_text(int64_t unix_ms, char text[WEIR_UTC_BYTES])
+{
+    time_t seconds = (time_t)(unix_ms / 1000);
+    struct tm utc;
+    gmtime_r(&seconds, &utc);
+    strftime(text, WEIR_UTC_BYTES, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    return text;
+}
+
 const struct weir_plan *weir_command_load(const struct weir_cli *cli, struct weir_arena *arena,
                                           struct weir_config *config,
                                           struct weir_fault_list *faults)

@@ -58,6 +58,10 @@ const struct weir_plan *weir_command_load(const struct weir_cli *cli, struct wei
 void weir_command_load_given(const struct weir_cli *cli, struct weir_arena *arena,
                              struct weir_config *config, struct weir_fault_list *faults);
 
+// A time as 2026-11-30T00:10:00Z, in the text that is given.
+enum { WEIR_UTC_BYTES = 32 };
+const char *weir_utc_text(int64_t unix_ms, char text[WEIR_UTC_BYTES]);
+
 // The commands in the order in which they are listed; NULL: idx is beyond the last one.
 const struct weir_command *weir_command_at(uint32_t idx);
 

@@ -156,7 +156,7 @@ static enum weir_status settle_savepoint(struct weir_recovering *recovery,
     return WEIR_OK;
 }
 
-static enum weir_status read_found(struct weir_recovering *recovery, struct weir_error *error)
+enum weir_status weir_recover_read(struct weir_recovering *recovery, struct weir_error *error)
 {
     int64_t *low;
     int64_t *high;
@@ -332,7 +332,7 @@ enum weir_status weir_recover(struct weir_job_context *context, struct weir_aren
         return WEIR_ERROR;
     }
     weir_failpoint("recover.fenced");
-    if (read_found(&recovery, error) != WEIR_OK || decide(&recovery, error) != WEIR_OK ||
+    if (weir_recover_read(&recovery, error) != WEIR_OK || decide(&recovery, error) != WEIR_OK ||
         claim(&recovery, error) != WEIR_OK) {
         weir_handles_close(recovered->handles);
         recovered->handles = NULL;

@@ -34,7 +34,7 @@ struct weir_job_context {
     struct weir_owner owner;
     struct weir_control *control;
     const struct weir_reset *reset; // NULL, but for weir offsets reset
-    struct weir_board *board; // NULL: nobody looks
+    struct weir_board *board;       // NULL: nobody looks
 };
 
 struct weir_recovered {

@@ -214,9 +214,11 @@ enum weir_status weir_recover_check_is_ours(struct weir_recovering *recovery,
         weir_store_path(recovery->context->store));
 }
 
-enum weir_status weir_recover_begin(struct weir_recovering *recovery,
-                                    struct weir_job_context *context, struct weir_arena *arena,
-                                    struct weir_recovered *recovered, struct weir_error *error)
+enum weir_status weir_recover_meet_brokers(struct weir_recovering *recovery,
+                                           struct weir_job_context *context,
+                                           struct weir_arena *arena,
+                                           struct weir_recovered *recovered,
+                                           struct weir_error *error)
 {
     *recovered = (struct weir_recovered){0};
     *recovery = (struct weir_recovering){
@@ -235,14 +237,27 @@ enum weir_status weir_recover_begin(struct weir_recovering *recovery,
             return WEIR_ERROR;
         }
     }
-    if (weir_topics_resolve(kafka, context->plan, context->config, &recovery->retry, arena,
+    return WEIR_OK;
+}
+
+void weir_recover_list_partitions(struct weir_recovering *recovery)
+{
+    list_partitions(recovery);
+    begin_found(recovery);
+}
+
+enum weir_status weir_recover_begin(struct weir_recovering *recovery,
+                                    struct weir_job_context *context, struct weir_arena *arena,
+                                    struct weir_recovered *recovered, struct weir_error *error)
+{
+    if (weir_recover_meet_brokers(recovery, context, arena, recovered, error) != WEIR_OK ||
+        weir_topics_resolve(context->kafka, context->plan, context->config, &recovery->retry, arena,
                             &recovered->topics, error) != WEIR_OK ||
-        weir_brokers_check(kafka, context->plan, &recovered->topics, context->config,
+        weir_brokers_check(context->kafka, context->plan, &recovered->topics, context->config,
                            &recovery->retry, error) != WEIR_OK) {
         return WEIR_ERROR;
     }
-    list_partitions(recovery);
-    begin_found(recovery);
+    weir_recover_list_partitions(recovery);
     return WEIR_OK;
 }
 

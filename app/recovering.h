@@ -21,8 +21,18 @@ struct weir_recovering {
     struct weir_manifest start_manifest; // of a fresh start or a savepoint
 };
 
-// Asks the brokers for the cluster, the topics and what they must be able to do; fills `recovering`
-// and what `recovered` knows of topics and partitions.
+// Fills `recovering` and asks for the cluster, as long as WEIR_CONNECT_TIMEOUT lets it.
+enum weir_status weir_recover_meet_brokers(struct weir_recovering *recovery,
+                                           struct weir_job_context *context,
+                                           struct weir_arena *arena,
+                                           struct weir_recovered *recovered,
+                                           struct weir_error *error);
+
+// What `recovered` and `found` know of partitions, from recovered->topics.
+void weir_recover_list_partitions(struct weir_recovering *recovery);
+
+// Both, and between them the topics (missing ones that can be are created) and what brokers must be
+// able to do.
 enum weir_status weir_recover_begin(struct weir_recovering *recovery,
                                     struct weir_job_context *context, struct weir_arena *arena,
                                     struct weir_recovered *recovered, struct weir_error *error);
@@ -31,6 +41,10 @@ enum weir_status weir_recover_begin(struct weir_recovering *recovery,
 enum weir_status weir_recover_look_at(struct weir_recovering *recovery,
                                       const struct weir_pointer **pointer,
                                       struct weir_error *error);
+
+// Offsets with pointers, ends of the partitions, manifests, last records: all that the decision is
+// made of. It changes nothing.
+enum weir_status weir_recover_read(struct weir_recovering *recovery, struct weir_error *error);
 
 // REFUSE: there is nothing that we could go on from, so the owner stays.
 enum weir_status weir_recover_check_is_ours(struct weir_recovering *recovery,

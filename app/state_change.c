@@ -373,7 +373,7 @@ static void keep_states(struct comparison *comparison, struct weir_job_change *c
     change->states = kept;
 }
 
-void weir_state_change_find(const struct weir_plan *plan, const struct weir_manifest *manifest,
+void weir_job_change_find(const struct weir_plan *plan, const struct weir_manifest *manifest,
                             struct weir_arena *arena, struct weir_job_change *change)
 {
     static const struct weir_manifest nothing = {.number = -1};
@@ -459,7 +459,7 @@ void weir_state_item_print(const struct weir_state_item *item, struct weir_buffe
     print_rows("row", item->rows, out);
 }
 
-enum weir_status weir_state_change_check(const struct weir_job_change *change, bool is_loss_allowed,
+enum weir_status weir_job_change_check(const struct weir_job_change *change, bool is_loss_allowed,
                                          struct weir_error *error)
 {
     if (!change->is_lossy || is_loss_allowed) {

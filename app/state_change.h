@@ -48,7 +48,7 @@ struct weir_stage_conversion {
 
 // manifest: NULL: the job begins with nothing. Everything goes to the arena; texts of the manifest
 // are pointed at.
-void weir_state_change_find(const struct weir_plan *plan, const struct weir_manifest *manifest,
+void weir_job_change_find(const struct weir_plan *plan, const struct weir_manifest *manifest,
                             struct weir_arena *arena, struct weir_job_change *change);
 
 // One line about an item, without its end.
@@ -56,7 +56,7 @@ void weir_state_item_print(const struct weir_state_item *item, struct weir_buffe
 
 // Error (REFUSE) if something is lost and that is not allowed: lists operators, bytes and rows, and
 // says how it is allowed.
-enum weir_status weir_state_change_check(const struct weir_job_change *change, bool is_loss_allowed,
+enum weir_status weir_job_change_check(const struct weir_job_change *change, bool is_loss_allowed,
                                          struct weir_error *error);
 
 #endif

@@ -26,7 +26,7 @@ enum weir_status weir_state_keep(const struct weir_job_context *context,
                                  struct weir_arena *arena, struct weir_error *error)
 {
     struct weir_job_change change;
-    weir_state_change_find(context->plan, manifest, arena, &change);
+    weir_job_change_find(context->plan, manifest, arena, &change);
     recovered->operator_count = change.operator_count;
     recovered->operators = change.operators;
     recovered->restored_operator_count = change.restored_count;
@@ -38,7 +38,7 @@ enum weir_status weir_state_keep(const struct weir_job_context *context,
     // That of an operator which is gone is what nobody opens.
     recovered->operator_state_count = manifest != NULL ? manifest->operator_state_count : 0;
     recovered->operator_states = manifest != NULL ? manifest->operator_states : NULL;
-    if (weir_state_change_check(&change, context->config->is_state_loss_allowed, error) !=
+    if (weir_job_change_check(&change, context->config->is_state_loss_allowed, error) !=
         WEIR_OK) {
         return WEIR_ERROR;
     }

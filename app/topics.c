@@ -93,33 +93,37 @@ static enum weir_status ask_limit(struct weir_kafka *kafka, const char *name,
     return WEIR_OK;
 }
 
-static enum weir_status resolve_one(struct weir_kafka *kafka, const struct weir_table *table,
-                                    const char *name, bool is_written, const char *role,
+static enum weir_status resolve_one(struct weir_kafka *kafka, const struct weir_topic_wish *wish,
                                     const struct weir_retry *retry, struct weir_arena *arena,
                                     struct weir_topics *topics, struct weir_error *error)
 {
-    if (weir_topics_find(topics, name) != NULL) {
-        return WEIR_OK;
-    }
+    const struct weir_table *table = wish->table;
     struct weir_topic_info info;
-    if (ask(kafka, name, retry, &info, error) != WEIR_OK) {
+    if (ask(kafka, wish->name, retry, &info, error) != WEIR_OK) {
         return weir_error_context(error, "table %s", table->name);
     }
-    if (!info.exists && is_written && table->partition_count > 0 &&
-        create(kafka, table, name, retry, &info, error) != WEIR_OK) {
-        return weir_error_context(error, "table %s: creating topic %s", table->name, name);
+    if (!info.exists && wish->is_written && table->partition_count > 0 &&
+        create(kafka, table, wish->name, retry, &info, error) != WEIR_OK) {
+        return weir_error_context(error, "table %s: creating topic %s", table->name, wish->name);
     }
     if (!info.exists) {
-        return weir_error_set(error, WEIR_DOMAIN_KAFKA, WEIR_ACTION_REFUSE,
-                              "table %s: its %s \"%s\" does not exist; create it%s", table->name,
-                              role, name,
-                              is_written ? ", or give the table option partitions" : "");
+        return weir_topic_refuse_missing(wish, error);
     }
     struct weir_topic *topic = &topics->topics[topics->count++];
-    *topic = (struct weir_topic){.name = weir_arena_strdup(arena, name),
+    *topic = (struct weir_topic){.name = weir_arena_strdup(arena, wish->name),
                                  .partition_count = info.partition_count,
                                  .topic_id = weir_arena_strdup(arena, info.topic_id)};
-    return is_written ? ask_limit(kafka, name, retry, &topic->message_bytes_max, error) : WEIR_OK;
+    return wish->is_written ? ask_limit(kafka, wish->name, retry, &topic->message_bytes_max, error)
+                            : WEIR_OK;
+}
+
+enum weir_status weir_topic_refuse_missing(const struct weir_topic_wish *wish,
+                                           struct weir_error *error)
+{
+    return weir_error_set(error, WEIR_DOMAIN_KAFKA, WEIR_ACTION_REFUSE,
+                          "table %s: its %s \"%s\" does not exist; create it%s", wish->table->name,
+                          wish->role, wish->name,
+                          wish->is_written ? ", or give the table option partitions" : "");
 }
 
 // No batch may be larger than the least of the topics takes: it would be refused with all of its
@@ -138,18 +142,56 @@ static enum weir_status limit_batches(struct weir_kafka *kafka, struct weir_topi
     return kafka->ops->limits(kafka, &topics->client, error);
 }
 
+static void add_wish(struct weir_topic_wish *wishes, uint32_t *count,
+                     const struct weir_topic_wish *wish)
+{
+    for (uint32_t i = 0; i < *count; i++) {
+        if (strcmp(wishes[i].name, wish->name) == 0) {
+            return;
+        }
+    }
+    wishes[(*count)++] = *wish;
+}
+
 // Rows of keyed stages descend from many tables: their dead letters go to the job's own topic.
-static enum weir_status
-resolve_job_dead_letters(struct weir_kafka *kafka, const struct weir_plan *plan,
-                         const struct weir_config *config, const struct weir_retry *retry,
-                         struct weir_arena *arena, struct weir_topics *topics,
-                         struct weir_error *error)
+static bool has_job_dead_letters(const struct weir_plan *plan, const struct weir_config *config)
 {
     bool has_keyed_stage = false;
     for (uint32_t i = 0; i < plan->node_count; i++) {
         has_keyed_stage = has_keyed_stage || plan->nodes[i]->kind == WEIR_PLAN_EXCHANGE;
     }
-    if (!has_keyed_stage || config->on_bad_record != WEIR_ON_ERROR_DEAD_LETTER) {
+    return has_keyed_stage && config->on_bad_record == WEIR_ON_ERROR_DEAD_LETTER;
+}
+
+enum weir_status weir_topics_wanted(const struct weir_plan *plan, const struct weir_config *config,
+                                    struct weir_arena *arena, struct weir_topic_wish **wishes,
+                                    uint32_t *count, struct weir_error *error)
+{
+    // A table has at most three: its own, late rows, dead letters; the job one more.
+    struct weir_topic_wish *list =
+        weir_arena_alloc_zero(arena, (3 * plan->table_count + 1) * sizeof *list);
+    *wishes = list;
+    *count = 0;
+    for (uint32_t i = 0; i < plan->table_count; i++) {
+        const struct weir_table *table = plan->tables[i];
+        if (!table->is_source && !table->is_sink) {
+            continue;
+        }
+        const char *dead_letters =
+            table->is_source ? weir_table_dead_letter_topic(table, config) : NULL;
+        add_wish(list, count,
+                 &(struct weir_topic_wish){table, table->topic, "topic", table->is_sink});
+        if (table->is_source && table->late_topic != NULL) {
+            add_wish(list, count,
+                     &(struct weir_topic_wish){table, table->late_topic, "late topic", true});
+        }
+        if (dead_letters != NULL) {
+            add_wish(list, count,
+                     &(struct weir_topic_wish){table, dead_letters, "dead-letter topic", true});
+        }
+    }
+    static const struct weir_table job = {.name = "(all)"};
+    if (!has_job_dead_letters(plan, config)) {
         return WEIR_OK;
     }
     if (config->dead_letter_topic == NULL) {
@@ -157,9 +199,10 @@ resolve_job_dead_letters(struct weir_kafka *kafka, const struct weir_plan *plan,
                               "WEIR_ON_BAD_RECORD=dead_letter: the job groups rows of several "
                               "records, and their dead letters need WEIR_DEAD_LETTER_TOPIC");
     }
-    static const struct weir_table job = {.name = "(all)"};
-    return resolve_one(kafka, &job, config->dead_letter_topic, false, "WEIR_DEAD_LETTER_TOPIC",
-                       retry, arena, topics, error);
+    add_wish(list, count,
+             &(struct weir_topic_wish){&job, config->dead_letter_topic, "WEIR_DEAD_LETTER_TOPIC",
+                                       false});
+    return WEIR_OK;
 }
 
 enum weir_status weir_topics_resolve(struct weir_kafka *kafka, const struct weir_plan *plan,
@@ -167,34 +210,17 @@ enum weir_status weir_topics_resolve(struct weir_kafka *kafka, const struct weir
                                      const struct weir_retry *retry, struct weir_arena *arena,
                                      struct weir_topics *topics, struct weir_error *error)
 {
+    struct weir_topic_wish *wishes;
+    uint32_t count;
     *topics = (struct weir_topics){0};
-    // A table has at most three: its own, late rows, dead letters; the job one more.
-    topics->topics =
-        weir_arena_alloc_zero(arena, (3 * plan->table_count + 1) * sizeof *topics->topics);
-    for (uint32_t i = 0; i < plan->table_count; i++) {
-        const struct weir_table *table = plan->tables[i];
-        if (!table->is_source && !table->is_sink) {
-            continue;
-        }
-        if (resolve_one(kafka, table, table->topic, table->is_sink, "topic", retry, arena, topics,
-                        error) != WEIR_OK) {
-            return WEIR_ERROR;
-        }
-        if (table->is_source && table->late_topic != NULL &&
-            resolve_one(kafka, table, table->late_topic, true, "late topic", retry, arena, topics,
-                        error) != WEIR_OK) {
-            return WEIR_ERROR;
-        }
-        const char *dead_letters =
-            table->is_source ? weir_table_dead_letter_topic(table, config) : NULL;
-        if (dead_letters != NULL &&
-            resolve_one(kafka, table, dead_letters, true, "dead-letter topic", retry, arena, topics,
-                        error) != WEIR_OK) {
-            return WEIR_ERROR;
-        }
-    }
-    if (resolve_job_dead_letters(kafka, plan, config, retry, arena, topics, error) != WEIR_OK) {
+    if (weir_topics_wanted(plan, config, arena, &wishes, &count, error) != WEIR_OK) {
         return WEIR_ERROR;
+    }
+    topics->topics = weir_arena_alloc_zero(arena, (count + 1) * sizeof *topics->topics);
+    for (uint32_t i = 0; i < count; i++) {
+        if (resolve_one(kafka, &wishes[i], retry, arena, topics, error) != WEIR_OK) {
+            return WEIR_ERROR;
+        }
     }
     return limit_batches(kafka, topics, error);
 }

@@ -19,6 +19,22 @@ struct weir_topics {
     struct weir_client_limits client;
 };
 
+// A topic that the job needs.
+struct weir_topic_wish {
+    const struct weir_table *table; // whose it is; a missing one is made as its options say
+    const char *name;
+    const char *role; // "topic", "late topic", …
+    bool is_written;
+};
+
+// All of them, each once. Error (REFUSE): there is no topic for what the job would write.
+enum weir_status weir_topics_wanted(const struct weir_plan *plan, const struct weir_config *config,
+                                    struct weir_arena *arena, struct weir_topic_wish **wishes,
+                                    uint32_t *count, struct weir_error *error);
+// Sets the error (REFUSE) that it does not exist.
+enum weir_status weir_topic_refuse_missing(const struct weir_topic_wish *wish,
+                                           struct weir_error *error);
+
 // Asks for every topic of the plan; creates missing ones of sinks and dead letters where the table
 // gives `partitions`. Batches are limited to what every written topic takes. Error (REFUSE): a
 // topic is missing. Blocks.

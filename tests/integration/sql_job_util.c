@@ -440,9 +440,15 @@ static char *kafka_print(const struct sql_job *job)
 const char *sql_job_expect_refused(struct sql_job *job, const char *const *extra,
                                    const char *const *texts)
 {
+    return sql_job_expect_untouched(job, SQL_JOB_TEXTS("run"), extra, 2, texts);
+}
+
+const char *sql_job_expect_untouched(struct sql_job *job, const char *const *words,
+                                     const char *const *extra, int code, const char *const *texts)
+{
     char *store_before = sql_job_store_print(job);
     char *kafka_before = kafka_print(job);
-    const char *output = sql_job_run(job, extra, 2, texts);
+    const char *output = sql_job_run_command(job, words, extra, code, texts);
     assert_string_equal(sql_job_store_print(job), store_before);
     assert_string_equal(kafka_print(job), kafka_before);
     return output;

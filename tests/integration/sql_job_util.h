@@ -86,6 +86,10 @@ const char *sql_job_run_bounded(struct sql_job *job);
 const char *sql_job_expect_refused(struct sql_job *job, const char *const *extra,
                                    const char *const *texts);
 
+// The same of any command, with any code.
+const char *sql_job_expect_untouched(struct sql_job *job, const char *const *words,
+                                     const char *const *extra, int code, const char *const *texts);
+
 // What a read_committed reader finds once no transaction is open there (or after 10 s all the
 // same).
 struct weir_test_log *sql_job_read(const struct sql_job *job, const char *suffix);

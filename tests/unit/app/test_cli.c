@@ -94,9 +94,6 @@ static void test_refused_command_lines(void **state)
          "weir: offsets takes reset --table T --to earliest|latest|<timestamp> (weir offsets "
          "--help)\n"},
         {{"run", "job.sql"}, "weir: run does not expect \"job.sql\" (weir run --help)\n"},
-        {{"check", "--connect"},
-         "weir: check --connect does not exist yet; without it everything that needs no broker is "
-         "checked\n"},
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         char *argv[6] = {"weir"};

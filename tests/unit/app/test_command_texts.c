@@ -59,8 +59,8 @@ static void test_completion_offers_commands_options_and_words(void **state)
 {
     (void)state;
     expect_completion("weir che", "check checkpoints");
-    expect_completion("weir check --", "--connect --help");
-    expect_completion("weir checkpoints \"\"", "list show verify --help");
+    expect_completion("weir check --", "--connect --json --help");
+    expect_completion("weir checkpoints \"\"", "list show verify --json --help");
     expect_completion("weir checkpoints verify v", "verify");
     expect_completion("weir offsets reset --t", "--table --to");
     expect_completion("weir unknown x", "");

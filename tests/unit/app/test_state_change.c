@@ -46,7 +46,7 @@ static struct weir_manifest manifest_after(const char *sql, const struct weir_ma
 {
     static const struct weir_state_file file = {.name = "f", .size_bytes = 1234};
     struct weir_job_change change;
-    weir_state_change_find(plan_of(sql), earlier, arena, &change);
+    weir_job_change_find(plan_of(sql), earlier, arena, &change);
     struct weir_state_handle *states =
         weir_arena_alloc_zero(arena, change.operator_count * sizeof *states);
     for (uint32_t i = 0; i < change.operator_count; i++) {
@@ -106,14 +106,14 @@ static void change(const struct weir_manifest *before, const char *after, uint32
 {
     struct weir_job_change change;
     struct weir_error error = {.text = ""};
-    weir_state_change_find(plan_of(after), before, arena, &change);
+    weir_job_change_find(plan_of(after), before, arena, &change);
     const char *said = print(&change);
     if (change.state_count != kept_count || change.is_lossy != is_lossy ||
         strstr(said, says) == NULL) {
         fail_msg("%s: %u kept: %s", after, change.state_count, said);
     }
-    assert_int_equal(weir_state_change_check(&change, true, &error), WEIR_OK);
-    assert_int_equal(weir_state_change_check(&change, false, &error),
+    assert_int_equal(weir_job_change_check(&change, true, &error), WEIR_OK);
+    assert_int_equal(weir_job_change_check(&change, false, &error),
                      is_lossy ? WEIR_ERROR : WEIR_OK);
     if (is_lossy) {
         assert_int_equal(error.action, WEIR_ACTION_REFUSE);
@@ -153,7 +153,7 @@ static void test_edits_that_keep_all_state(void **state)
                  "WHERE s > 3;",
           1, "keeps its state");
     struct weir_job_change fresh;
-    weir_state_change_find(plan_of(TABLES SUM), NULL, arena, &fresh);
+    weir_job_change_find(plan_of(TABLES SUM), NULL, arena, &fresh);
     assert_int_equal(fresh.number, -1);
     assert_string_equal(print(&fresh), "aggregate → a begins empty\n");
 }
@@ -180,7 +180,7 @@ static void test_one_more_column_starts_from_now(void **state)
           1, "min(w * 2) is new");
     // In another order nothing is new, and nothing is lost.
     struct weir_job_change change;
-    weir_state_change_find(
+    weir_job_change_find(
         plan_of(TABLES "INSERT INTO d (k, c, s) SELECT k, count(*), sum(v) FROM t GROUP BY k;"),
         &before, arena, &change);
     assert_string_equal(print(&change),
@@ -205,7 +205,7 @@ static void test_slots_keep_their_numbers(void **state)
     assert_int_equal(second.operators[0].slots[1].number, 2);
     assert_non_null(strstr(second.operators[0].layout, "; slots 1 2")); // no early version's
     struct weir_job_change change;
-    weir_state_change_find(
+    weir_job_change_find(
         plan_of(TABLES
                 "INSERT INTO d (k, s, c) SELECT k, count(DISTINCT w), sum(v) FROM t GROUP BY k;"),
         &second, arena, &change);
@@ -280,7 +280,7 @@ static void test_early_manifests(void **state)
     keeps(&before, TABLES SUM, 1, "keeps its state: 1234 bytes of state, rows not counted");
     loses(&before, TABLES "INSERT INTO a SELECT k, sum(w) FROM t GROUP BY k;", 0, "and would keep");
     struct weir_job_change change;
-    weir_state_change_find(plan_of(TABLES SUM), &before, arena, &change);
+    weir_job_change_find(plan_of(TABLES SUM), &before, arena, &change);
     assert_int_equal(change.conversion_count, 0);
     assert_true(change.operators[0].has_slots); // from its next checkpoint on
     assert_false(change.restored[0].has_slots);
