@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // `weir checkpoints`: what the checkpoint store of a job holds. Reads only; the job may be running.
+#include "app/checkpoints_json.h"
 #include "app/command.h"
 #include "app/exit_code.h"
 #include "runtime/store.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <time.h>
 
-enum { ARGUMENTS_MAX = 2 };
+enum { ARGUMENTS_MAX = 2, OPTION_JSON = 1 << 0 };
 
 struct looking {
     const struct weir_cli *cli;
@@ -16,6 +16,7 @@ struct looking {
     struct weir_store *store;
     struct weir_store_entry *entries;
     uint32_t entry_count;
+    struct weir_checkpoints_json *json; // NULL: as text
 };
 
 static int complain(const struct weir_cli *cli, const struct weir_error *error)
@@ -24,18 +25,28 @@ static int complain(const struct weir_cli *cli, const struct weir_error *error)
     return WEIR_EXIT_REFUSED;
 }
 
-static void print_time(FILE *out, int64_t unix_ms)
+static void list_as_json(const struct looking *looking)
 {
-    time_t seconds = (time_t)(unix_ms / 1000);
-    struct tm utc;
-    char text[32];
-    gmtime_r(&seconds, &utc);
-    strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
-    fprintf(out, "%s", text);
+    for (uint32_t i = 0; i < looking->entry_count; i++) {
+        const struct weir_store_entry *entry = &looking->entries[i];
+        struct weir_manifest manifest;
+        struct weir_error error;
+        bool is_missing;
+        if (weir_store_read_manifest(looking->store, entry->number, &entry->attempt, looking->arena,
+                                     &manifest, &is_missing, &error) == WEIR_OK) {
+            weir_checkpoints_json_add(looking->json, entry, &manifest, false);
+        } else if (!is_missing) { // else it was deleted meanwhile
+            weir_checkpoints_json_add_broken(looking->json, entry, error.text);
+        }
+    }
 }
 
 static int list(const struct looking *looking)
 {
+    if (looking->json != NULL) {
+        list_as_json(looking);
+        return WEIR_EXIT_OK;
+    }
     FILE *out = looking->cli->out;
     fprintf(out, "%8s  %-16s  %-20s  %-10s  %10s  %6s\n", "number", "attempt", "written", "kind",
             "partitions", "states");
@@ -44,8 +55,9 @@ static int list(const struct looking *looking)
         struct weir_manifest manifest;
         struct weir_error error;
         bool is_missing;
+        char time[WEIR_UTC_BYTES];
         fprintf(out, "%8" PRId64 "  %-16s  ", entry->number, entry->attempt.text);
-        print_time(out, entry->modified_ms);
+        fprintf(out, "%s", weir_utc_text(entry->modified_ms, time));
         if (weir_store_read_manifest(looking->store, entry->number, &entry->attempt, looking->arena,
                                      &manifest, &is_missing, &error) != WEIR_OK) {
             fprintf(out, "  %s\n",
@@ -58,14 +70,24 @@ static int list(const struct looking *looking)
     return WEIR_EXIT_OK;
 }
 
+static const char *name_of_operator(const struct weir_manifest *manifest, const char *id)
+{
+    for (uint32_t i = 0; i < manifest->operator_count; i++) {
+        if (strcmp(manifest->operators[i].id, id) == 0) {
+            return manifest->operators[i].name;
+        }
+    }
+    return id;
+}
+
 static void show_one(const struct looking *looking, const struct weir_manifest *manifest)
 {
     FILE *out = looking->cli->out;
-    fprintf(out, "checkpoint %" PRId64 " of attempt %s, %s, weir %s, cluster %s, restore %s, at ",
+    char time[WEIR_UTC_BYTES];
+    fprintf(out,
+            "checkpoint %" PRId64 " of attempt %s, %s, weir %s, cluster %s, restore %s, at %s\n",
             manifest->number, manifest->attempt.text, manifest->kind, manifest->weir_version,
-            manifest->cluster_id, manifest->restore);
-    print_time(out, manifest->created_ms);
-    fprintf(out, "\n");
+            manifest->cluster_id, manifest->restore, weir_utc_text(manifest->created_ms, time));
     for (uint32_t i = 0; i < manifest->position_count; i++) {
         const struct weir_position_entry *entry = &manifest->positions[i].entry;
         fprintf(out, "  table %s, topic %s, partition %" PRId32 ": next offset %" PRId64 "\n",
@@ -75,6 +97,10 @@ static void show_one(const struct looking *looking, const struct weir_manifest *
         const struct weir_state_handle *state = &manifest->states[i];
         fprintf(out, "  stage %s, key groups %u to %u:\n", state->stage, state->key_groups.first,
                 state->key_groups.first + state->key_groups.count - 1);
+        for (uint32_t j = 0; j < state->rows_count; j++) {
+            fprintf(out, "    %s: %" PRId64 " rows\n",
+                    name_of_operator(manifest, state->rows[j].operator_id), state->rows[j].count);
+        }
         for (uint32_t j = 0; j < state->file_count; j++) {
             fprintf(out, "    %s, %" PRIu64 " bytes\n", state->files[j].name,
                     state->files[j].size_bytes);
@@ -103,10 +129,48 @@ static uint32_t verify_files(const struct looking *looking, const struct weir_ma
             struct weir_error error;
             if (weir_store_verify_file(looking->store, &manifest->states[i].files[j], &error) !=
                 WEIR_OK) {
-                fprintf(looking->cli->out, "%s\n", error.text);
                 fault_count++;
+                if (looking->json != NULL) {
+                    weir_checkpoints_json_fault(looking->json, error.text);
+                } else {
+                    fprintf(looking->cli->out, "%s\n", error.text);
+                }
             }
         }
+    }
+    return fault_count;
+}
+
+static uint32_t look_at_one(const struct looking *looking, const struct weir_store_entry *entry,
+                            bool is_verify)
+{
+    struct weir_manifest manifest;
+    struct weir_error error;
+    bool is_missing;
+    struct weir_checkpoints_json *json = looking->json;
+    if (weir_store_read_manifest(looking->store, entry->number, &entry->attempt, looking->arena,
+                                 &manifest, &is_missing, &error) != WEIR_OK) {
+        if (json != NULL) {
+            weir_checkpoints_json_add_broken(json, entry, error.text);
+        } else {
+            fprintf(looking->cli->out, "%s\n", error.text);
+        }
+        return 1;
+    }
+    if (json != NULL) {
+        weir_checkpoints_json_add(json, entry, &manifest, !is_verify);
+    } else if (!is_verify) {
+        show_one(looking, &manifest);
+    }
+    if (!is_verify) {
+        return 0;
+    }
+    uint32_t fault_count = verify_files(looking, &manifest);
+    if (json != NULL) {
+        weir_checkpoints_json_fault(json, NULL);
+    } else {
+        fprintf(looking->cli->out, "checkpoint %" PRId64 " of attempt %s: %s\n", entry->number,
+                entry->attempt.text, fault_count == 0 ? "intact" : "DAMAGED");
     }
     return fault_count;
 }
@@ -130,22 +194,8 @@ static int look_at(const struct looking *looking, const char *number_text, bool 
         if (number >= 0 && entry->number != number) {
             continue;
         }
-        struct weir_manifest manifest;
-        struct weir_error error;
-        bool is_missing;
         found_count++;
-        if (weir_store_read_manifest(looking->store, entry->number, &entry->attempt, looking->arena,
-                                     &manifest, &is_missing, &error) != WEIR_OK) {
-            fprintf(looking->cli->out, "%s\n", error.text);
-            fault_count++;
-        } else if (is_verify) {
-            uint32_t faults = verify_files(looking, &manifest);
-            fault_count += faults;
-            fprintf(looking->cli->out, "checkpoint %" PRId64 " of attempt %s: %s\n", entry->number,
-                    entry->attempt.text, faults == 0 ? "intact" : "DAMAGED");
-        } else {
-            show_one(looking, &manifest);
-        }
+        fault_count += look_at_one(looking, entry, is_verify);
     }
     if (found_count == 0 && number >= 0) {
         fprintf(looking->cli->err, "weir: %s holds no checkpoint %" PRId64 "\n",
@@ -195,7 +245,13 @@ static int run(const struct weir_cli *cli, const struct weir_command_line *line)
                                &error) != WEIR_OK) {
         exit_code = complain(cli, &error);
     } else {
+        bool is_json = (line->options & OPTION_JSON) != 0;
+        looking.json = is_json ? weir_checkpoints_json_begin(weir_store_path(looking.store)) : NULL;
         exit_code = dispatch(&looking, line);
+        if (is_json) {
+            weir_checkpoints_json_end(looking.json,
+                                      exit_code != WEIR_EXIT_REFUSED ? cli->out : NULL);
+        }
     }
     weir_store_close(looking.store);
     weir_arena_destroy(arena);
@@ -210,5 +266,6 @@ const struct weir_command weir_checkpoints_command = {
     .help = "Looks into the checkpoint store of WEIR_JOB_ID (WEIR_CHECKPOINT_DIR); nothing is\n"
             "changed, and the job may be running. verify reads every file that a checkpoint lists\n"
             "and compares size and checksum; the exit code is 1 when something is damaged.\n",
+    .options = {{"--json", "as JSON", NULL}},
     .run = run,
 };
