@@ -218,6 +218,7 @@ static bool compile_union(struct weir_avro_compiler *c, const struct weir_avro_s
         c->ops[jumps[i]].jump = c->op_count - jumps[i];
     }
     c->ops[at].targets = targets;
+    c->ops[at].jump = c->op_count - at;
     c->why = why;
     return is_possible || why == NULL;
 }

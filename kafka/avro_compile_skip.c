@@ -39,6 +39,7 @@ static void compile_skip_union(struct weir_avro_compiler *c, const struct weir_a
         c->ops[jumps[i]].jump = c->op_count - jumps[i];
     }
     c->ops[at].targets = targets;
+    c->ops[at].jump = c->op_count - at;
 }
 
 void weir_avro_compile_skip(struct weir_avro_compiler *c, const struct weir_avro_type *type,

@@ -14,7 +14,7 @@ enum {
     // Programs and refusals that are kept. Only garbage has so many ids.
     ENTRIES_MAX = 4096,
     SLOTS_OF_TABLE = 2 * ENTRIES_MAX,
-    PREFETCH_AHEAD = 4, // records; their messages lie wherever the client has put them
+    PREFETCH_AHEAD = 8, // records; their messages lie wherever the client has put them
 };
 
 struct entry {
@@ -188,6 +188,14 @@ static void end_program(struct run *run)
     run->first_row = run->row_count;
 }
 
+static void begin_program(struct run *run, const struct weir_avro_program *program)
+{
+    if (program != run->program) {
+        end_program(run);
+        run->program = program;
+    }
+}
+
 static bool decode_record(struct run *run, uint32_t record_idx, struct weir_view value)
 {
     struct avro_decoder *decoder = run->decoder;
@@ -203,10 +211,7 @@ static bool decode_record(struct run *run, uint32_t record_idx, struct weir_view
                                  : weir_arena_printf(run->arena, "schema %u is not known yet", id));
         return false;
     }
-    if (__builtin_expect(entry->program != run->program, 0)) {
-        end_program(run);
-        run->program = entry->program;
-    }
+    begin_program(run, entry->program);
     struct weir_avro_fault fault; // its texts are some 400 bytes: not set up here
     struct weir_view body = {.data = value.data + WEIR_AVRO_FRAME_BYTES,
                              .size_bytes = value.size_bytes - WEIR_AVRO_FRAME_BYTES};
@@ -234,6 +239,78 @@ static void begin_mapping(struct run *run)
     run->decoded->record_of_row = run->record_of_row;
 }
 
+// Records from `first` on that can be tried together: they have bodies, and one program. How many;
+// 0: the first one is another case.
+static uint32_t gather(const struct run *run, const struct weir_record *records, uint32_t first,
+                       struct weir_view *bodies, const struct weir_avro_program **program)
+{
+    uint32_t most = run->record_count - first;
+    most = most < WEIR_AVRO_LANES_MAX ? most : WEIR_AVRO_LANES_MAX;
+    for (uint32_t i = 0; i < most; i++) {
+        struct weir_view value = records[first + i].value;
+        if (first + i + PREFETCH_AHEAD < run->record_count) {
+            const char *ahead = records[first + i + PREFETCH_AHEAD].value.data;
+            __builtin_prefetch(ahead); // of NULL as well: never faults
+            __builtin_prefetch(ahead + 64);
+            __builtin_prefetch(ahead + 128);
+        }
+        if (__builtin_expect(value.data == NULL || !is_framed(value), 0)) {
+            return i;
+        }
+        const struct entry *entry = ensure(run->decoder, load_id(value));
+        if (__builtin_expect(entry == NULL || entry->program == NULL, 0) ||
+            (i != 0 && entry->program != *program)) {
+            return i;
+        }
+        *program = entry->program;
+        bodies[i] = (struct weir_view){.data = value.data + WEIR_AVRO_FRAME_BYTES,
+                                       .size_bytes = value.size_bytes - WEIR_AVRO_FRAME_BYTES};
+    }
+    return most;
+}
+
+// As many records from `first` on as become rows together. 0: they are to be looked at one by one,
+// *together of them.
+static uint32_t decode_together(struct run *run, const struct weir_record *records, uint32_t first,
+                                uint32_t *together)
+{
+    struct weir_view bodies[WEIR_AVRO_LANES_MAX];
+    const struct weir_avro_program *program = NULL;
+    uint32_t count = gather(run, records, first, bodies, &program);
+    *together = count == 0 ? 1 : count;
+    if (count == 0) {
+        return 0;
+    }
+    begin_program(run, program);
+    if (!weir_avro_program_run_lanes(program, run->decoder->slots, run->row_count, count, bodies,
+                                     run->arena)) {
+        for (uint32_t i = 0; i < count; i++) {
+            clear_row(run->decoder, run->row_count + i);
+        }
+        return 0;
+    }
+    for (uint32_t i = 0; run->record_of_row != NULL && i < count; i++) {
+        run->record_of_row[run->row_count + i] = (uint16_t)(first + i);
+    }
+    run->row_count += count;
+    return count;
+}
+
+static void decode_alone(struct run *run, uint32_t record_idx, struct weir_view value)
+{
+    if (value.data == NULL) {
+        run->decoded->null_value_count++;
+        begin_mapping(run);
+    } else if (!decode_record(run, record_idx, value)) {
+        begin_mapping(run);
+    } else {
+        if (run->record_of_row != NULL) {
+            run->record_of_row[run->row_count] = (uint16_t)record_idx;
+        }
+        run->row_count++;
+    }
+}
+
 static void drop_full_bitmaps(struct avro_decoder *decoder, uint32_t row_count)
 {
     for (uint32_t i = 0; i < decoder->slot_count; i++) {
@@ -258,6 +335,9 @@ static void decode(struct weir_decoder *base, const struct weir_record *records,
     struct avro_decoder *decoder = (struct avro_decoder *)base;
     const struct weir_schema *schema = decoder->schema;
     WEIR_ASSERT(record_count <= WEIR_BATCH_ROWS_MAX);
+    if (decoder->entry_count > ENTRIES_MAX - WEIR_BATCH_ROWS_MAX) {
+        forget_all(decoder); // no program goes while rows of it are being made
+    }
     *decoded = (struct weir_decoded){0};
     decoded->columns =
         weir_arena_alloc_zero(arena, schema->column_count * sizeof(struct weir_column));
@@ -267,23 +347,14 @@ static void decode(struct weir_decoder *base, const struct weir_record *records,
     weir_avro_bind(schema, decoded->columns, arena, decoder->slots);
     struct run run = {
         .decoder = decoder, .arena = arena, .record_count = record_count, .decoded = decoded};
-    for (uint32_t i = 0; i < record_count; i++) {
-        struct weir_view value = records[i].value;
-        if (i + PREFETCH_AHEAD < record_count && records[i + PREFETCH_AHEAD].value.data != NULL) {
-            __builtin_prefetch(records[i + PREFETCH_AHEAD].value.data);
-            __builtin_prefetch(records[i + PREFETCH_AHEAD].value.data + 64);
+    uint32_t done = 0;
+    while (done < record_count) {
+        uint32_t together;
+        uint32_t row_count = decode_together(&run, records, done, &together);
+        for (uint32_t i = done; row_count == 0 && i < done + together; i++) {
+            decode_alone(&run, i, records[i].value);
         }
-        if (value.data == NULL) {
-            decoded->null_value_count++;
-            begin_mapping(&run);
-        } else if (__builtin_expect(!decode_record(&run, i, value), 0)) {
-            begin_mapping(&run);
-        } else {
-            if (run.record_of_row != NULL) {
-                run.record_of_row[run.row_count] = (uint16_t)i;
-            }
-            run.row_count++;
-        }
+        done += together;
     }
     end_program(&run);
     decoded->row_count = run.row_count;

@@ -12,14 +12,34 @@ struct avro_encoder {
     struct weir_encoder base; // first: the interface
     struct weir_arena *arena;
     struct weir_avro_put record;
+    uint32_t most_bytes; // 0: row by row
     char frame[WEIR_AVRO_FRAME_BYTES];
 };
+
+static void encode_together(const struct avro_encoder *encoder, const struct weir_batch *batch,
+                            uint32_t first, uint32_t count, struct weir_buffer *out,
+                            struct weir_encoded *encoded)
+{
+    const struct weir_view frame = {encoder->frame, sizeof encoder->frame};
+    while (count > 0) {
+        uint32_t some = count < WEIR_AVRO_PUT_ROWS_MAX ? count : WEIR_AVRO_PUT_ROWS_MAX;
+        weir_avro_put_rows(&encoder->record, encoder->most_bytes, frame, batch, first, some, out,
+                           encoded);
+        first += some;
+        encoded += some;
+        count -= some;
+    }
+}
 
 static void encode(const struct weir_encoder *base, const struct weir_batch *batch, uint32_t first,
                    uint32_t count, struct weir_buffer *out, struct weir_encoded *encoded)
 {
     const struct avro_encoder *encoder = (const struct avro_encoder *)base;
     WEIR_ASSERT(first <= batch->selected_count && count <= batch->selected_count - first);
+    if (encoder->most_bytes != 0) {
+        encode_together(encoder, batch, first, count, out, encoded);
+        return;
+    }
     for (uint32_t i = 0; i < count; i++) {
         uint32_t row = weir_batch_row(batch, first + i);
         size_t offset_bytes = out->size_bytes;
@@ -64,6 +84,7 @@ enum weir_status weir_avro_encoder_create(const struct weir_avro_encode_config *
         destroy(&encoder->base);
         return WEIR_ERROR;
     }
+    encoder->most_bytes = weir_avro_put_most_bytes(&encoder->record);
     *out = &encoder->base;
     return WEIR_OK;
 }

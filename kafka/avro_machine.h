@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What runs a decode program: its state, and the values that are read one by one (avro_value.c).
-// Private to avro_program.c and avro_value.c. Thread: the task's.
+// Private to avro_program.c, avro_lanes.c and avro_value.c. Thread: the task's.
 #ifndef WEIR_KAFKA_AVRO_MACHINE_H
 #define WEIR_KAFKA_AVRO_MACHINE_H
 
@@ -26,6 +26,13 @@ const uint8_t *weir_avro_fail_value(const struct weir_avro_machine *machine,
                                     const struct weir_avro_op *op) __attribute__((cold));
 const uint8_t *weir_avro_fail_short(const struct weir_avro_machine *machine,
                                     const struct weir_avro_op *op) __attribute__((cold));
+
+// Runs op … op_end - 1 over what begins at p; the place behind it.
+const uint8_t *weir_avro_run(const struct weir_avro_machine *machine, const struct weir_avro_op *op,
+                             const struct weir_avro_op *op_end, const uint8_t *p);
+
+// The data below a NULL is zero, also of a composite's fields.
+void weir_avro_set_null(struct weir_column *column, uint32_t row);
 
 // Reads a value that is no number and no text of a text column; the place behind it.
 const uint8_t *weir_avro_read_value(const struct weir_avro_machine *machine,

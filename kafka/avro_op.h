@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The instructions of a decode program: what avro_compile.c writes and avro_program.c runs. Flat:
+// The instructions of a decode program: what avro_compile.c writes and avro_program.c and
+// avro_lanes.c run. Flat:
 // control goes on with the next instruction or jumps ahead by `jump`; only the items of arrays and
-// maps and defaults are blocks that are run by themselves. Private to these two.
+// maps and defaults are blocks that are run by themselves. Private to these.
 #ifndef WEIR_KAFKA_AVRO_OP_H
 #define WEIR_KAFKA_AVRO_OP_H
 
@@ -58,7 +59,7 @@ struct weir_avro_op {
     bool is_int;     // the number must fit 32 bits
     uint32_t slot;   // none: WEIR_AVRO_NO_SLOT
     uint32_t number;
-    uint32_t jump; // 0: no jump
+    uint32_t jump; // 0: no jump; of a union: to where all branches meet
     union {
         const uint32_t *targets;
         const char *text;

@@ -7,15 +7,12 @@
 //    record takes is bounded by its size.
 // 3. Recursion is as deep as the writer's schema, which is bounded (WEIR_AVRO_DEPTH_MAX).
 #include "kafka/avro_machine.h"
+#include "kafka/avro_number.h"
 #include "kafka/avro_wire.h"
 #include "runtime/types/array.h"
-#include "runtime/types/datetime.h"
 #include "runtime/types/row_codec.h"
 
-enum {
-    DATE_SHIFT_DAYS = 10957, // from 1970-01-01 to 2000-01-01
-    EMPTY_ITEMS_MAX = 1024,  // of one array
-};
+enum { EMPTY_ITEMS_MAX = 1024 }; // of one array
 
 __attribute__((cold)) static const uint8_t *fail_range(const struct weir_avro_machine *machine,
                                                        const struct weir_avro_op *op, int64_t value)
@@ -29,11 +26,11 @@ __attribute__((cold)) static const uint8_t *fail_range(const struct weir_avro_ma
         weir_type_name(&machine->slots[op->slot].column->type, type, sizeof type));
 }
 
-static void set_null(struct weir_column *column, uint32_t row)
+void weir_avro_set_null(struct weir_column *column, uint32_t row)
 {
     if (column->type.kind == WEIR_TYPE_COMPOSITE) {
         for (uint32_t i = 0; i < column->type.composite->field_count; i++) {
-            set_null(&column->children[i], row);
+            weir_avro_set_null(&column->children[i], row);
         }
         return;
     }
@@ -46,7 +43,7 @@ static void set_null(struct weir_column *column, uint32_t row)
 static inline bool store_text(const struct weir_avro_machine *machine,
                               const struct weir_avro_op *op, struct weir_view text)
 {
-    if (__builtin_expect(!weir_avro_is_plain(text), 0) &&
+    if (__builtin_expect(!weir_avro_is_plain(text, machine->end), 0) &&
         !weir_text_validate(text, &machine->fault->error)) {
         return false;
     }
@@ -54,51 +51,7 @@ static inline bool store_text(const struct weir_avro_machine *machine,
     return true;
 }
 
-static bool store_date(const struct weir_avro_machine *machine, const struct weir_avro_op *op,
-                       int64_t days)
-{
-    int64_t shifted = days - DATE_SHIFT_DAYS;
-    if (days < INT32_MIN || days > INT32_MAX || shifted < WEIR_DATE_MIN_DAYS ||
-        shifted >= WEIR_DATE_END_DAYS) {
-        return false;
-    }
-    ((int32_t *)machine->slots[op->slot].data)[machine->row] = (int32_t)shifted;
-    return true;
-}
-
-static bool store_time(const struct weir_avro_machine *machine, const struct weir_avro_op *op,
-                       int64_t value)
-{
-    int64_t us = value;
-    if (op->number == 3 && __builtin_mul_overflow(value, 1000, &us)) {
-        return false;
-    }
-    ((int64_t *)machine->slots[op->slot].data)[machine->row] = us;
-    return us >= 0 && us <= WEIR_DAY_US;
-}
-
-static inline bool store_timestamp(const struct weir_avro_machine *machine,
-                                   const struct weir_avro_op *op, int64_t value)
-{
-    static const int64_t factors[] = {1000000, 100000, 10000, 1000, 100, 10, 1};
-    int64_t us;
-    if (op->number > 6) { // nanoseconds: halves away from zero, as JSON has it
-        int64_t half = value < 0 ? -500 : 500;
-        us = value / 1000 + (value % 1000 + half) / 1000;
-    } else if (__builtin_mul_overflow(value, factors[op->number], &us)) {
-        return false;
-    }
-    if (__builtin_sub_overflow(us, WEIR_EPOCH_SHIFT_US, &us) || !weir_timestamp_is_valid(us)) {
-        return false;
-    }
-    ((int64_t *)machine->slots[op->slot].data)[machine->row] = us;
-    return true;
-}
-
 // --- control ---------------------------------------------------------------------------------
-
-static const uint8_t *run(const struct weir_avro_machine *machine, const struct weir_avro_op *op,
-                          const struct weir_avro_op *op_end, const uint8_t *p);
 
 static const uint8_t *skip_items(const struct weir_avro_machine *machine,
                                  const struct weir_avro_op *op, const uint8_t *p)
@@ -131,7 +84,7 @@ static const uint8_t *skip_items(const struct weir_avro_machine *machine,
             if (p == NULL) {
                 return weir_avro_fail_short(machine, op);
             }
-            p = run(machine, op + 1, op + op->jump, p);
+            p = weir_avro_run(machine, op + 1, op + op->jump, p);
             if (p == NULL) {
                 return NULL;
             }
@@ -145,40 +98,7 @@ static const uint8_t *run_default(const struct weir_avro_machine *machine,
     const uint8_t *bytes = (const uint8_t *)op->bytes->data;
     struct weir_avro_machine inner = *machine;
     inner.end = bytes + op->bytes->size_bytes;
-    return run(&inner, op + 1, op + op->jump, bytes);
-}
-
-// Numbers: all of them are read as a varint.
-static inline bool store_number(const struct weir_avro_machine *machine,
-                                const struct weir_avro_op *op, int64_t value)
-{
-    if (op->is_int && value != (int32_t)value) {
-        return false;
-    }
-    switch ((int)op->code) {
-    case WEIR_AVRO_OP_I64:
-        WEIR_AVRO_SLOT(int64_t) = value;
-        return true;
-    case WEIR_AVRO_OP_I32:
-        WEIR_AVRO_SLOT(int32_t) = (int32_t)value;
-        return value == (int32_t)value;
-    case WEIR_AVRO_OP_I16:
-        WEIR_AVRO_SLOT(int16_t) = (int16_t)value;
-        return value == (int16_t)value;
-    case WEIR_AVRO_OP_INTEGER_F32:
-        WEIR_AVRO_SLOT(float) = (float)value;
-        return true;
-    case WEIR_AVRO_OP_INTEGER_F64:
-        WEIR_AVRO_SLOT(double) = (double)value;
-        return true;
-    case WEIR_AVRO_OP_INTEGER_NUMERIC:
-        return weir_avro_store_numeric(machine, op, weir_numeric_from_int64(value, machine->arena));
-    case WEIR_AVRO_OP_DATE:
-        return store_date(machine, op, value);
-    case WEIR_AVRO_OP_TIME:
-        return store_time(machine, op, value);
-    }
-    return store_timestamp(machine, op, value);
+    return weir_avro_run(&inner, op + 1, op + op->jump, bytes);
 }
 
 static const uint8_t *skip_longs(const struct weir_avro_machine *machine,
@@ -212,7 +132,7 @@ static const uint8_t *read_elements(const struct weir_avro_machine *machine,
     inner.row = 0;
     for (int64_t i = 0; i < count && p != NULL; i++) {
         clear_element(element);
-        p = run(&inner, op + 1, op + op->jump, p);
+        p = weir_avro_run(&inner, op + 1, op + op->jump, p);
         if (p != NULL) {
             weir_row_encode(element, 1, 0, bytes);
         }
@@ -294,7 +214,7 @@ run_other(const struct weir_avro_machine *machine, const struct weir_avro_op *op
     case WEIR_AVRO_OP_FAIL:
         return weir_avro_fail(machine, op, "%s", op->text);
     case WEIR_AVRO_OP_SET_NULL:
-        set_null(machine->slots[op->slot].column, machine->row);
+        weir_avro_set_null(machine->slots[op->slot].column, machine->row);
         return p;
     case WEIR_AVRO_OP_DEFAULT:
         return run_default(machine, op) == NULL ? NULL : p;
@@ -394,8 +314,9 @@ static inline const uint8_t *read_number(const struct weir_avro_machine *machine
     if (__builtin_expect(p == NULL, 0)) {
         return weir_avro_fail_short(machine, op);
     }
-    return __builtin_expect(store_number(machine, op, number), 1) ? p
-                                                                  : fail_range(machine, op, number);
+    return __builtin_expect(weir_avro_store_number(machine, op, number), 1)
+               ? p
+               : fail_range(machine, op, number);
 }
 
 // How many instructions to go on by.
@@ -409,13 +330,13 @@ static inline uint32_t step_of(const struct weir_avro_machine *machine,
         return 1; // the value follows
     }
     if (op->slot != WEIR_AVRO_NO_SLOT) {
-        set_null(machine->slots[op->slot].column, machine->row);
+        weir_avro_set_null(machine->slots[op->slot].column, machine->row);
     }
     return op->jump;
 }
 
-static const uint8_t *run(const struct weir_avro_machine *machine, const struct weir_avro_op *op,
-                          const struct weir_avro_op *op_end, const uint8_t *p)
+const uint8_t *weir_avro_run(const struct weir_avro_machine *machine, const struct weir_avro_op *op,
+                             const struct weir_avro_op *op_end, const uint8_t *p)
 {
     int64_t number;
     while (op < op_end) {
@@ -463,7 +384,7 @@ bool weir_avro_program_run(const struct weir_avro_program *program,
     fault->reason = WEIR_ROW_ERROR_DECODE;
     fault->error.detail[0] = '\0';
     fault->path = NULL;
-    p = run(&machine, program->ops, program->ops + program->op_count, p);
+    p = weir_avro_run(&machine, program->ops, program->ops + program->op_count, p);
     if (p == machine.end) {
         return true;
     }

@@ -21,6 +21,7 @@
 #define WEIR_KAFKA_AVRO_PUT_H
 
 #include "kafka/avro_schema.h"
+#include "kafka/format.h"
 #include "runtime/batch.h"
 #include "runtime/types/text_io.h"
 
@@ -71,6 +72,18 @@ bool weir_avro_put(const struct weir_avro_put *put, const struct weir_column *co
 bool weir_avro_put_row(const struct weir_avro_put *record, const struct weir_column *columns,
                        uint32_t row, struct weir_arena *arena, struct weir_buffer *out,
                        const char **failure);
+
+// Of a row of that record, without the lengths of its texts. 0: not known beforehand, and rows are
+// written one by one.
+uint32_t weir_avro_put_most_bytes(const struct weir_avro_put *record);
+
+enum { WEIR_AVRO_PUT_ROWS_MAX = 32 };
+
+// Rows first … first + count - 1 of the batch, each behind a frame; encoded[0 … count - 1] as an
+// encoder gives it.
+void weir_avro_put_rows(const struct weir_avro_put *record, uint32_t most_bytes,
+                        struct weir_view frame, const struct weir_batch *batch, uint32_t first,
+                        uint32_t count, struct weir_buffer *out, struct weir_encoded *encoded);
 
 // The fields of a record from columns, each by its name. Error (REFUSE), see avro_encode.h.
 enum weir_status weir_avro_put_record(struct weir_arena *arena, const char *path,

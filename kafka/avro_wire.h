@@ -23,8 +23,8 @@ const uint8_t *weir_avro_read_long_slow(const uint8_t *p, const uint8_t *end, in
 
 // A zigzag varint of at most ten bytes. Up to eight bytes are taken at once: the groups of seven
 // bits are pushed together in three steps, with no branch that depends on the length.
-static inline const uint8_t *weir_avro_read_long(const uint8_t *p, const uint8_t *end,
-                                                 int64_t *value)
+__attribute__((always_inline)) static inline const uint8_t *
+weir_avro_read_long(const uint8_t *p, const uint8_t *end, int64_t *value)
 {
     if (__builtin_expect(end - p < 8, 0)) {
         return weir_avro_read_long_slow(p, end, value);
@@ -66,40 +66,88 @@ static inline const uint8_t *weir_avro_read_bytes(const uint8_t *p, const uint8_
     return p + size_bytes;
 }
 
+// The same for texts of any length: whether the length takes one byte or two is no branch, as it
+// cannot be foreseen where texts are about 64 bytes long.
+__attribute__((always_inline)) static inline const uint8_t *
+weir_avro_read_text(const uint8_t *p, const uint8_t *end, struct weir_view *out)
+{
+    uint16_t word = 0x8080;
+    if (__builtin_expect(end - p >= 2, 1)) {
+        memcpy(&word, p, sizeof word);
+    }
+    if (__builtin_expect((word & 0x8080) == 0x8080, 0)) {
+        return weir_avro_read_bytes(p, end, out); // more than two bytes, or one at the end
+    }
+    uint32_t has_two = word >> 7 & 1;
+    uint32_t zigzag = (word & 0x7fu) | (word >> 1 & 0x3f80u & -has_two);
+    p += 1 + has_two;
+    size_t size_bytes = zigzag >> 1;
+    if (__builtin_expect((zigzag & 1) != 0 || size_bytes > (size_t)(end - p), 0)) {
+        return NULL;
+    }
+    *out = (struct weir_view){.data = (const char *)p, .size_bytes = size_bytes};
+    return p + size_bytes;
+}
+
 // The head of a block of items: *count 0 ends the array or map; *size_bytes of the whole block, -1:
 // not told.
 const uint8_t *weir_avro_read_block(const uint8_t *p, const uint8_t *end, int64_t *count,
                                     int64_t *size_bytes);
 
-// Whether text is ASCII without NUL, which needs no further look.
-static inline bool weir_avro_is_plain(struct weir_view text)
+#ifdef __SSE2__
+static inline __m128i weir_avro_load_16(const uint8_t *p)
+{
+    return _mm_loadu_si128((const __m128i *)(const void *)p);
+}
+#endif
+
+// Whether text is ASCII without NUL, which needs no further look. Bytes behind it may be read, up
+// to `end`. Few branches depend on the length, as that cannot be foreseen.
+__attribute__((always_inline)) static inline bool weir_avro_is_plain(struct weir_view text,
+                                                                     const uint8_t *end)
 {
     const uint8_t *p = (const uint8_t *)text.data;
     size_t size = text.size_bytes;
-    if (size < 8) {
-        // A zero byte borrows from its own top bit, ordinary ones never reach it.
-        uint32_t odd = 0;
-        for (size_t i = 0; i < size; i++) {
-            odd |= (uint32_t)p[i] | ((uint32_t)p[i] - 1);
-        }
-        return (odd & 0x80) == 0;
-    }
 #ifdef __SSE2__
-    if (size >= 16) {
-        // Signed: what is not above zero is NUL or not ASCII. The last step may overlap.
-        __m128i odd = _mm_setzero_si128();
-        const __m128i one = _mm_set1_epi8(1);
-        for (size_t i = 0; i + 16 < size; i += 16) {
-            __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)(p + i));
-            odd = _mm_or_si128(odd, _mm_cmplt_epi8(bytes, one));
-        }
-        __m128i last = _mm_loadu_si128((const __m128i *)(const void *)(p + size - 16));
-        odd = _mm_or_si128(odd, _mm_cmplt_epi8(last, one));
-        return _mm_movemask_epi8(odd) == 0;
+    if (size <= 16 && end - p >= 16) {
+        // Signed: what is not above zero is NUL or not ASCII.
+        __m128i odd = _mm_cmplt_epi8(weir_avro_load_16(p), _mm_set1_epi8(1));
+        return (_mm_movemask_epi8(odd) & ((1 << size) - 1)) == 0;
     }
+    if (size >= 16) {
+        size_t last = size - 16; // the loads overlap, or are the last one again
+        __m128i bytes[5] = {
+            weir_avro_load_16(p),
+            weir_avro_load_16(p + (last < 16 ? last : 16)),
+            weir_avro_load_16(p + (last < 32 ? last : 32)),
+            weir_avro_load_16(p + (last < 48 ? last : 48)),
+            weir_avro_load_16(p + last),
+        };
+        __m128i all = bytes[0];
+        __m128i least = bytes[0];
+        for (int i = 1; i < 5; i++) {
+            all = _mm_or_si128(all, bytes[i]);
+            least = _mm_min_epu8(least, bytes[i]);
+        }
+        for (size_t i = 64; i < last; i += 16) {
+            all = _mm_or_si128(all, weir_avro_load_16(p + i));
+            least = _mm_min_epu8(least, weir_avro_load_16(p + i));
+        }
+        return _mm_movemask_epi8(_mm_or_si128(all, _mm_cmpeq_epi8(least, _mm_setzero_si128()))) ==
+               0;
+    }
+#else
+    (void)end;
 #endif
     const uint64_t ones = UINT64_C(0x0101010101010101);
     uint64_t odd = 0;
+    if (size < 8) {
+        // A zero byte borrows from its own top bit, ordinary ones never reach it.
+        for (size_t i = 0; i < size; i++) {
+            odd |= (uint64_t)p[i] | ((uint64_t)p[i] - 1);
+        }
+        return (odd & 0x80) == 0;
+    }
     for (size_t i = 0; i + 8 < size; i += 8) {
         uint64_t word = weir_avro_load_u64(p + i);
         odd |= word | (word - ones);

@@ -97,7 +97,8 @@ struct weir_encoder {
 struct weir_encoder_ops {
     // Appends the selected rows first … first + count - 1 of the batch (weir_batch_row) to `out`
     // and says in encoded[0 … count - 1] where each lies, or why a row cannot be written. Cannot
-    // fail as a whole. An existing content of `out` stays: value and key may share a buffer.
+    // fail as a whole. An existing content of `out` stays: value and key may share a buffer. What
+    // lies between two rows is nobody's.
     void (*encode)(const struct weir_encoder *encoder, const struct weir_batch *batch,
                    uint32_t first, uint32_t count, struct weir_buffer *out,
                    struct weir_encoded *encoded);

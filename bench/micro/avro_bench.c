@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What decoding and encoding Avro costs, against Avro-C's value interface over the same bytes in
 // the same run: absolute figures drift from machine to machine and from minute to minute, the ratio
-// less. The input is NEXMark's bids: seven fields, of which all are wanted.
+// less. The input is NEXMark's bids: seven fields, of which all are wanted. Two lines of Avro-C are
+// told for reading: the value alone, and with its fields looked at one by one, which is what
+// columns are made from.
 //
 //   avro_bench [ROUNDS]
 //
@@ -279,9 +281,13 @@ int main(int argc, char **argv)
     double medians[LINES];
     rounds_measure(&bench, lines, LINES, RECORD_COUNT, rounds, medians);
     for (int i = 0; i < LINES; i++) {
-        double of = medians[i < 4 ? 0 : 4];
-        printf("%-30s %6.1f ns  avro-c's value is %.1f times that\n", lines[i].name, medians[i],
-               of / medians[i]);
+        printf("%-30s %6.1f ns  ", lines[i].name, medians[i]);
+        if (i < 4) {
+            printf("avro-c's value is %.1f times that, with its fields %.1f\n",
+                   medians[0] / medians[i], medians[1] / medians[i]);
+        } else {
+            printf("avro-c's value is %.1f times that\n", medians[4] / medians[i]);
+        }
     }
     return bench.sum == 0 ? 1 : 0;
 }

@@ -169,8 +169,9 @@ static void print_row(struct row_case *of, struct weir_decoded *decoded)
     weir_buffer_printf(&out, ",\"schema\":");
     weir_json_append_string(&out, (struct weir_view){text.data, text.size_bytes});
     weir_buffer_printf(&out, ",\"hex\":\"");
-    for (size_t i = WEIR_AVRO_FRAME_BYTES; i < bytes.size_bytes; i++) {
-        weir_buffer_printf(&out, "%02x", (uint8_t)bytes.data[i]);
+    struct weir_view record = weir_encoded_view(&bytes, &encoded);
+    for (size_t i = WEIR_AVRO_FRAME_BYTES; i < record.size_bytes; i++) {
+        weir_buffer_printf(&out, "%02x", (uint8_t)record.data[i]);
     }
     weir_buffer_printf(&out, "\"}");
     puts(weir_buffer_text(&out));
