@@ -6,7 +6,9 @@
 #
 #   tools/install-deps.sh             build, unit tests, tests and demo with a real broker
 #   tools/install-deps.sh --test      also the second compiler, formatter, shell linter, PostgreSQL (the
-#                                     oracle of the SQL tests), and what knows the objects of Kubernetes
+#                                     oracle of the SQL tests), what knows the objects of Kubernetes, and
+#                                     fastavro (the oracle of Avro) with a Python of its own, in
+#                                     ${WEIR_PYTHON_CACHE:-~/.cache/weir/python}
 #   tools/install-deps.sh --docker    also a container engine
 set -euo pipefail
 
@@ -19,9 +21,13 @@ packages=(gcc g++ cmake ninja-build pkg-config git ca-certificates
     librdkafka-dev librocksdb-dev libavro-dev libcmocka-dev libpg-query-dev libgmp-dev libxxhash-dev
     zlib1g-dev libutf8proc-dev libmicrohttpd-dev libcurl4-openssl-dev
     libjansson-dev maven python3 python3-venv python3-pip)
+needs_fastavro=0
 for argument in "$@"; do
     case $argument in
-    --test) packages+=(clang clang-format clang-tidy shellcheck postgresql python3-yaml python3-kubernetes) ;;
+    --test)
+        needs_fastavro=1
+        packages+=(clang clang-format clang-tidy shellcheck postgresql python3-yaml python3-kubernetes)
+        ;;
     --docker) packages+=(docker.io debootstrap) ;;
     *) die "unknown option $argument; known: --test --docker" ;;
     esac
@@ -38,6 +44,20 @@ has_java() {
     local version
     version=$(java -version 2>&1 | sed -n 's/.* version "\([0-9]*\).*/\1/p;T;q')
     [ "${version:-0}" -ge 17 ]
+}
+
+# Debian has no package of it. Where it cannot be fetched, the test that wants it says that it is skipped.
+python=${WEIR_PYTHON_CACHE:-$HOME/.cache/weir/python}
+install_fastavro() {
+    [ $needs_fastavro = 1 ] || return 0
+    ! "$python/bin/python3" -c 'import fastavro' 2>/dev/null || return 0
+    echo "install-deps: installing fastavro into $python"
+    mkdir -p "$(dirname "$python")"
+    # Debian's Python: another one may go, and leave the folder useless.
+    local base=/usr/bin/python3
+    [ -x $base ] || base=python3
+    "$base" -m venv --clear "$python" && "$python/bin/pip" --quiet install 'fastavro>=1.9,<2' ||
+        echo "install-deps: no fastavro: tests/avro will be skipped" >&2
 }
 
 missing=()
@@ -59,6 +79,7 @@ has_java && needs_java=0
 needs_yyjson=1
 is_installed libyyjson-dev && needs_yyjson=0
 if [ ${#missing[@]} = 0 ] && [ $needs_java = 0 ] && [ $needs_yyjson = 0 ]; then
+    install_fastavro
     echo "install-deps: everything is there"
     exit 0
 fi
@@ -121,4 +142,5 @@ if [ $needs_yyjson = 1 ]; then
     echo "install-deps: installing libyyjson0 and libyyjson-dev from the next Debian"
     install_newer_debian libyyjson0 libyyjson-dev
 fi
+install_fastavro
 echo "install-deps: done"
