@@ -13,7 +13,8 @@ struct weir_json_scanner {
     struct weir_json_slot *slots;  // slot_count of them, filled by a scan
     uint32_t slot_count;
     struct weir_buffer scratch; // open containers of a skipped value, one bit each; escaped names
-    const char *end;            // of the text being scanned
+    const char *begin;          // of the text being scanned
+    const char *end;            // of it: not looked at
     const char *error;          // what is wrong with it
     const char *error_place;    // where
 };

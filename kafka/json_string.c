@@ -123,7 +123,7 @@ bool weir_json_string_scan_rest(struct weir_json_string *string)
             }
             string->p = next;
         }
-        string->p = weir_json_find_special(string->p, end);
+        string->p = weir_json_find_special(string->begin, string->p, end);
     }
     return string->p < end || fail(string, end, "the string is not closed");
 }
@@ -189,7 +189,7 @@ bool weir_json_is_literal(struct weir_view text)
 {
     const char *p = text.data;
     const char *end = text.data + text.size_bytes;
-    while ((p = weir_json_find_special(p, end)) != end) {
+    while ((p = weir_json_find_special(text.data, p, end)) != end) {
         if ((uint8_t)*p < 0x80 || (p = scan_multibyte(p, end)) == NULL) {
             return false;
         }

@@ -473,6 +473,27 @@ static void test_scan_tells_plain_integers(void **state)
     }
 }
 
+// Numbers of every length, of every digit, before every byte that may follow: digits are taken in
+// steps of eight, near the end of the text one by one.
+static void test_scan_reads_integers_of_any_length(void **state)
+{
+    static const char *const behind[] = {"}", " }", ",\"b\":\"12345678\"}", "\n}     ",
+                                         ", \"b\" : 1}"};
+    struct fixture *fixture = *state;
+    for (int64_t step = 0; step < 18 * 9 * 5; step++) {
+        int64_t value = 0;
+        for (int64_t i = 0; i <= step / 45; i++) {
+            value = value * 10 + (step + i * i) % 9 + 1;
+        }
+        struct weir_buffer text = {0};
+        weir_buffer_printf(&text, "{\"a\":%lld%s", (long long)value, behind[step % 5]);
+        assert_true(scan_bytes(fixture, text.data, text.size_bytes));
+        assert_true(fixture->scanner.slots[SLOT_A].is_plain);
+        assert_true(fixture->scanner.slots[SLOT_A].integer == value);
+        weir_buffer_deinit(&text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -485,6 +506,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_scan_depends_on_no_former_record, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_scan_survives_deep_texts, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_scan_tells_plain_integers, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_scan_reads_integers_of_any_length, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,11 +21,15 @@ static void test_find_special_at_any_place(void **state)
         char *text = malloc(size_bytes != 0 ? size_bytes : 1); // for the sanitizer: just its size
         assert_non_null(text);
         memset(text, '~', size_bytes);
-        assert_ptr_equal(weir_json_find_special(text, text + size_bytes), text + size_bytes);
+        const char *end = text + size_bytes;
+        assert_ptr_equal(weir_json_find_special(text, text, end), end);
         for (size_t i = 0; i < size_bytes; i++) {
             for (size_t j = 0; j < sizeof specials; j++) {
                 text[i] = specials[j];
-                assert_ptr_equal(weir_json_find_special(text, text + size_bytes), text + i);
+                for (size_t from = 0; from <= i; from++) {
+                    assert_ptr_equal(weir_json_find_special(text, text + from, end), text + i);
+                }
+                assert_ptr_equal(weir_json_find_special(text, text + i + 1, end), end);
             }
             text[i] = i % 2 == 0 ? ' ' : '\x7f';
         }

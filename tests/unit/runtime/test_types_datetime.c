@@ -135,6 +135,13 @@ static void test_datetime_calendar_goes_day_by_day(void **state)
         assert_true(civil.year == expected.year && civil.month == expected.month &&
                     civil.day == expected.day);
         assert_true(weir_days_from_civil(civil.year, civil.month, civil.day) == days);
+        if (civil.year > 0) {
+            char text[32];
+            int32_t parsed_days;
+            snprintf(text, sizeof text, "%04d-%02d-%02d", civil.year, civil.month, civil.day);
+            assert_true(weir_date_parse(weir_view_of(text), &parsed_days, NULL));
+            assert_true(parsed_days == days);
+        }
         assert_true(weir_day_of_week(days) == weekday);
         weekday = (weekday + 1) % 7;
         expected.day++;
