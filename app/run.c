@@ -35,7 +35,7 @@ enum {
     CONTEST_BACKOFF_MAX_MS = 3200,
     CONSUMER_QUEUE_BYTES_MAX = 16 << 20, // of a handle
     PRODUCER_QUEUE_BYTES_MAX = 32 << 20,
-    LARGE_BLOCK_BYTES = 1 << 20,         // not less: buffers of fetches come and go all the time
+    LARGE_BLOCK_BYTES = 5 << 20,         // more than an answer to a fetch: they come all the time
     PRODUCER_QUEUE_MESSAGES_MAX = 20000, // more makes commits longer and nothing faster
 };
 
