@@ -37,6 +37,10 @@ enum {
     PRODUCER_QUEUE_BYTES_MAX = 32 << 20,
     LARGE_BLOCK_BYTES = 5 << 20,         // more than an answer to a fetch: they come all the time
     PRODUCER_QUEUE_MESSAGES_MAX = 20000, // more makes commits longer and nothing faster
+    // Nobody sees a row before its commit, and a barrier ends the wait: a task that keeps one row
+    // in a hundred would otherwise send hundreds of requests a second.
+    LINGER_MS = 20,
+    VISIBLE_LINGER_MS = 5, // at least once: rows are seen at once
 };
 
 struct run {
@@ -86,6 +90,7 @@ static enum weir_status create_client(const struct weir_config *config,
         .producer_property_count = config->producer_property_count,
         .producer_properties = config->producer_properties,
         .transaction_timeout_ms = config->transaction_timeout_ms,
+        .linger_ms = config->is_at_least_once ? VISIBLE_LINGER_MS : LINGER_MS,
         .consumer_queue_bytes_max =
             least(weir_config_shared_bytes(config) / 4 / consumer_count, CONSUMER_QUEUE_BYTES_MAX),
         .producer_queue_messages_max = PRODUCER_QUEUE_MESSAGES_MAX,
@@ -108,8 +113,7 @@ enum weir_status weir_job_prepare(const struct weir_config *config, int64_t lock
             WEIR_OK ||
         weir_store_open(config->checkpoint_dir, config->job_id, (int32_t)config->instance_id,
                         &context->store, error) != WEIR_OK ||
-        weir_registries_create(context->plan, config, &context->registries, error) !=
-            WEIR_OK) {
+        weir_registries_create(context->plan, config, &context->registries, error) != WEIR_OK) {
         return WEIR_ERROR;
     }
     return create_client(config, context->plan, &context->kafka, error);

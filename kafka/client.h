@@ -32,6 +32,7 @@ struct weir_kafka_config {
     uint32_t producer_property_count;
     const struct weir_property *producer_properties;
     int64_t transaction_timeout_ms;
+    uint32_t linger_ms; // rows wait so long for others to be sent with; a barrier ends it
     uint64_t consumer_queue_bytes_max;    // per consumer handle
     uint32_t producer_queue_messages_max; // per producer handle
     uint64_t producer_queue_bytes_max;
@@ -63,8 +64,7 @@ struct weir_consumer_ops {
     // Reads the partitions from their offsets; earlier assignments are dropped, with what was
     // fetched of them. partition_idx in what is fetched counts in this array. Does not block.
     enum weir_status (*assign)(struct weir_consumer *consumer, uint32_t count,
-                               const struct weir_partition_start *starts,
-                               struct weir_error *error);
+                               const struct weir_partition_start *starts, struct weir_error *error);
     // Up to `max` records that are there (waits at most timeout_ms for the first). Their memory
     // stays valid until release. Returns WEIR_ERROR only for failures of the whole handle.
     enum weir_status (*fetch)(struct weir_consumer *consumer, uint32_t max, int32_t timeout_ms,
@@ -127,6 +127,8 @@ struct weir_producer_ops {
     enum weir_produce_result (*produce)(struct weir_producer *producer,
                                         const struct weir_message *message,
                                         struct weir_delivery *delivery, struct weir_error *error);
+    // What was produced is sent at once, without lingering. Any thread. Does not block.
+    void (*send_now)(struct weir_producer *producer);
     // Blocks up to about timeout_ms (librdkafka: up to socket.timeout.ms whatever is asked).
     enum weir_status (*send_offsets)(struct weir_producer *producer, uint32_t count,
                                      const struct weir_offset_commit *offsets, int32_t timeout_ms,
@@ -156,7 +158,7 @@ struct weir_topic_info {
     char name[256];
     bool exists;
     uint32_t partition_count;
-    char topic_id[40];       // "" where the client cannot tell
+    char topic_id[40]; // "" where the client cannot tell
 };
 
 struct weir_committed {

@@ -46,7 +46,6 @@ static const struct setting consumer_defaults[] = {
 static const struct setting fetch_backoff_default = {"fetch.queue.backoff.ms", "10"};
 
 static const struct setting producer_defaults[] = {
-    {"linger.ms", "5"},
     {"batch.num.messages", "10000"},
     // A transaction without rows waits for this long before it can end.
     {"retry.backoff.ms", "10"},
@@ -177,6 +176,9 @@ static enum weir_status set_producer_defaults(const struct weir_rdkafka *kafka,
                                               rd_kafka_conf_t *conf, struct weir_error *error)
 {
     set_list(conf, producer_defaults);
+    if (set_number(conf, "linger.ms", kafka->linger_ms, error) != WEIR_OK) {
+        return WEIR_ERROR;
+    }
     uint32_t messages_max = kafka->producer_queue_messages_max;
     if (set_number(conf, "queue.buffering.max.messages", messages_max != 0 ? messages_max : 50000,
                    error) != WEIR_OK) {

@@ -37,6 +37,9 @@ enum {
 
     // Between an error that ends the transaction and the delivery report that says which one.
     CAUSE_WAIT_MS = 200,
+
+    // Time for the broker threads to see that nothing is to linger. Reports wait as long.
+    SEND_NOW_MS = 1,
 };
 
 struct topic_slot {
@@ -56,6 +59,7 @@ struct producer {
     rd_kafka_queue_t *events;
     _Atomic int
         failed_code; // of the first row that was not delivered for a reason of its own; 0: none
+    _Atomic bool is_sent_now; // the delivery thread is asked to have everything sent
     _Atomic bool is_silent;
     _Atomic bool is_stopping;
 
@@ -144,6 +148,11 @@ static void *run_deliveries(void *opaque)
 {
     struct producer *producer = opaque;
     while (!atomic_load_explicit(&producer->is_stopping, memory_order_acquire)) {
+        if (atomic_exchange(&producer->is_sent_now, false)) {
+            // Wakes the broker threads, which take no notice of linger.ms meanwhile. Whatever is
+            // not sent then lingers.
+            rd_kafka_flush(producer->handle, SEND_NOW_MS);
+        }
         rd_kafka_event_t *event = rd_kafka_queue_poll(producer->events, -1);
         switch (rd_kafka_event_type(event)) {
         case RD_KAFKA_EVENT_DR:
@@ -154,7 +163,7 @@ static void *run_deliveries(void *opaque)
             weir_rdkafka_note_error(producer->kafka, rd_kafka_event_error(event),
                                     rd_kafka_event_error_string(event));
             break;
-        default: // none: woken to stop
+        default: // none: woken to stop, or to have everything sent
             break;
         }
         rd_kafka_event_destroy(event);
@@ -303,6 +312,13 @@ static enum weir_produce_result producer_produce(struct weir_producer *base,
     return WEIR_PRODUCE_TAKEN;
 }
 
+static void producer_send_now(struct weir_producer *base)
+{
+    struct producer *producer = producer_of(base);
+    atomic_store(&producer->is_sent_now, true);
+    rd_kafka_queue_yield(producer->events); // also if it comes before the poll
+}
+
 // --- transaction ---------------------------------------------------------------------------------
 
 static enum weir_status take(struct producer *producer, rd_kafka_error_t *cause, const char *what,
@@ -423,6 +439,7 @@ static const struct weir_producer_ops producer_ops = {
     .init_transactions = producer_init_transactions,
     .begin = producer_begin,
     .produce = producer_produce,
+    .send_now = producer_send_now,
     .send_offsets = producer_send_offsets,
     .commit = producer_commit,
     .abort = producer_abort,

@@ -359,6 +359,13 @@ void weir_writer_cancel(struct weir_writer *writer, int64_t number)
     }
 }
 
+// The epoch's rows wait for no others: its acknowledgements are waited for.
+static void send_now(struct weir_writer *writer, int64_t epoch)
+{
+    struct weir_producer *producer = weir_handles_producer(writer->config.handles, epoch);
+    producer->ops->send_now(producer);
+}
+
 // Numbers may be passed over. A snapshot that still waits after four more barriers is of a
 // checkpoint that was given up: no more than three are pending.
 static void barrier_at_least_once(struct weir_writer *writer, const struct weir_barrier *barrier,
@@ -376,6 +383,7 @@ static void barrier_at_least_once(struct weir_writer *writer, const struct weir_
         end->written_counts[i] = slot_of(writer, writer->epoch, (int32_t)i)->written_count;
         writer->partitions[i].open_epoch = writer->epoch;
     }
+    send_now(writer, barrier->number);
 }
 
 void weir_writer_barrier(struct weir_writer *writer, const struct weir_barrier *barrier,
@@ -398,6 +406,7 @@ void weir_writer_barrier(struct weir_writer *writer, const struct weir_barrier *
         WEIR_ASSERT(is_acknowledged(slot));
         open_gate(writer, &writer->partitions[i], (int32_t)i);
     }
+    send_now(writer, barrier->number);
 }
 
 // Hands over the partition's held rows, oldest first, until the gate or a full queue stops it.

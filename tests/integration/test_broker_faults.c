@@ -18,8 +18,6 @@ enum {
     SESSION_MS = 3000, // after so long without a sign of life another broker takes over
     FED_PER_ROUND = 3000,
     WAIT_MS_MAX = 120000,
-    LINGER_ROUNDS = 12,
-    LINGER_MS = 500,
     STABLE_MS_MAX = 10000,
     MANY_ROWS = 60000,
 };
@@ -329,38 +327,6 @@ static void test_open_transactions_of_another_shape_hold_nobody_up(void **state)
 
 // --- slow deliveries -----------------------------------------------------------------------------
 
-// C133: a checkpoint begins while the epoch's only row lies in the producer's queue. The commit
-// itself would send it at once; so an epoch that takes less than the linger was acknowledged before
-// its row was.
-static void test_epoch_waits_for_its_lingering_row(void **state)
-{
-    (void)state;
-    struct job *job = create("lingers");
-    const char *extra[] = {"WEIR_KAFKA_PRODUCER_LINGER_MS=500", "WEIR_CHECKPOINT_INTERVAL=10ms",
-                           NULL};
-    struct weir_test_process *process = job_start(job, false, extra);
-    job_wait_running(process);
-    int rounds = job_rounds("WEIR_TEST_ROUNDS", LINGER_ROUNDS);
-    for (int i = 0; i < rounds; i++) {
-        job_feed(job, 1);
-        job_wait_read(job, process, WAIT_MS_MAX);
-    }
-    char *output = weir_test_process_output(process);
-    int epoch_count = 0;
-    for (const char *at = strstr(output, " committed: "); at != NULL;
-         at = strstr(at + 1, " committed: ")) {
-        int epoch_ms;
-        assert_int_equal(sscanf(at, " committed: %d ms", &epoch_ms), 1);
-        if (epoch_ms < LINGER_MS * 3 / 4) {
-            WEIR_TEST_FAIL("committed after %d ms", epoch_ms);
-        }
-        epoch_count++;
-    }
-    assert_int_equal(epoch_count, rounds);
-    free(output);
-    stop_finish_and_check(job, process);
-}
-
 // C164: a full queue slows down and restarts nothing.
 static void test_full_producer_queue_is_back_pressure(void **state)
 {
@@ -543,7 +509,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_store_that_is_gone_for_a_while_is_waited_for),
         cmocka_unit_test(test_recovery_after_the_transaction_timed_out),
         cmocka_unit_test(test_open_transactions_of_another_shape_hold_nobody_up),
-        cmocka_unit_test(test_epoch_waits_for_its_lingering_row),
         cmocka_unit_test(test_full_producer_queue_is_back_pressure),
         cmocka_unit_test(test_row_above_the_topic_limit_is_one_error),
         cmocka_unit_test(test_row_above_the_client_limit_is_one_error),

@@ -20,6 +20,8 @@
 
 enum {
     FAULTS_DEFAULT = 24,
+    UNDELIVERED_ROUNDS = 4,
+    MANIFESTS_AHEAD_MAX = 4,
     WAIT_MS_MAX = 60000,
     EXIT_FENCED = 3,
 };
@@ -276,6 +278,47 @@ static void test_late_init_only_costs_a_replay(void **state)
     job_check(job);
 }
 
+// --- slow deliveries -----------------------------------------------------------------------------
+
+static bool has_manifest_above(const struct job *job, int64_t number)
+{
+    char *listing = job_store_listing(job);
+    bool is_found = false;
+    for (int64_t n = number + 1; n <= number + MANIFESTS_AHEAD_MAX; n++) {
+        char name[64];
+        snprintf(name, sizeof name, "manifest-%020lld-", (long long)n);
+        is_found = is_found || strstr(listing, name) != NULL;
+    }
+    free(listing);
+    return is_found;
+}
+
+// C133: checkpoints begin while a row is on its way. None is acknowledged, and so has a manifest,
+// before the broker has the row. (The commit itself would wait for it too.)
+static void test_epoch_waits_for_its_undelivered_row(void **state)
+{
+    (void)state;
+    struct job *job = create("undelivered");
+    struct weir_test_process *process =
+        start_through_proxy(job, false, "WEIR_CHECKPOINT_INTERVAL=10ms", NULL);
+    job_wait_running(process);
+    int rounds = job_rounds("WEIR_TEST_ROUNDS", UNDELIVERED_ROUNDS);
+    for (int i = 0; i < rounds; i++) {
+        struct weir_test_proxy_rule *held =
+            rule_once(WEIR_TEST_PROXY_HOLD, WEIR_TEST_API_PRODUCE, NULL, NULL);
+        feed_until_hit(job, process, held);
+        weir_test_sleep_ms(300); // thirty intervals
+        assert_false(has_manifest_above(job, job_pointer(job).number));
+        weir_test_proxy_end_rule(held);
+        job_wait_read(job, process, WAIT_MS_MAX);
+    }
+    weir_test_process_signal(process, SIGTERM);
+    job_expect_end(process, 0, WAIT_MS_MAX, NULL);
+    weir_test_process_destroy(process);
+    job_finish(job);
+    job_check(job);
+}
+
 // --- an old owner that makes a handle anew during a takeover -------------------------------------
 
 // The new owner fences the old one, handle by handle; meanwhile the old one makes the handle of its
@@ -435,6 +478,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_without_the_rule_a_late_end_doubles_rows),
         cmocka_unit_test(test_without_the_rule_a_late_offset_commit_moves_the_pointer_back),
         cmocka_unit_test(test_late_init_only_costs_a_replay),
+        cmocka_unit_test(test_epoch_waits_for_its_undelivered_row),
         cmocka_unit_test(test_claim_fails_when_the_old_owner_still_commits),
         cmocka_unit_test(test_lost_doubled_held_and_cut_requests_neither_lose_nor_double),
     };

@@ -32,6 +32,7 @@ struct fake_producer {
     bool is_destroyed;
     uint32_t row_count;
     uint32_t delivered_count;
+    uint32_t sent_now_count;
     struct fake_row rows[FAKE_ROWS_MAX];
 };
 
@@ -107,6 +108,11 @@ static enum weir_produce_result fake_produce(struct weir_producer *base,
     return WEIR_PRODUCE_TAKEN;
 }
 
+static void fake_send_now(struct weir_producer *base)
+{
+    ((struct fake_producer *)base)->sent_now_count++;
+}
+
 static enum weir_status fake_offsets(struct weir_producer *base, uint32_t count,
                                      const struct weir_offset_commit *offsets, int32_t timeout_ms,
                                      struct weir_error *error)
@@ -164,6 +170,7 @@ static enum weir_status fake_producer_create(struct weir_kafka *kafka, const cha
     static const struct weir_producer_ops ops = {.init_transactions = fake_init,
                                                  .begin = fake_begin,
                                                  .produce = fake_produce,
+                                                 .send_now = fake_send_now,
                                                  .send_offsets = fake_offsets,
                                                  .commit = fake_commit,
                                                  .abort = fake_abort,

@@ -100,6 +100,9 @@ static void test_rows_go_to_the_producer_of_their_epoch(void **state)
     put(&world, 0, "b");
     assert_string_equal(rows_of(&world, 1), "0a ");
     assert_string_equal(rows_of(&world, 2), "0b ");
+    // What is waited for does not linger.
+    assert_int_equal(fake_of(world.handles, 1)->sent_now_count, 1);
+    assert_int_equal(fake_of(world.handles, 2)->sent_now_count, 0);
     free_world(&world);
 }
 
