@@ -172,6 +172,26 @@ def file_map(context):
                 yield Fault(page, 1, f"does not name {os.path.basename(path)}", stem)
 
 
+FAILPOINT = re.compile(r'\bweir_failpoint\("([^"]+)"\)')
+
+
+@rule("failpoints")
+def failpoints(context):
+    """A place to die at that no list names is one at which nobody ever killed the job. A name may
+    stand with what it begins with, as in kafka.sent.<request>."""
+    lists = ("docs/testing.md", "tests/integration/test_kill_matrix.c")
+    for path in context.matching(".c"):
+        if os.path.dirname(path).startswith("tests"):
+            continue
+        for number, text in enumerate(context.lines(path), 1):
+            for name in FAILPOINT.findall(text):
+                group = name.rsplit(".", 1)[0] + ".<"
+                for page in lists:
+                    known = context.read(page) if page in context.paths else ""
+                    if group not in known and not re.search(re.escape(name) + r"(?![\w.])", known):
+                        yield Fault(path, number, f"{page} does not name {name}")
+
+
 METRIC = re.compile(r"(?<![\w/.\-])weir_[a-z0-9_]+")
 
 

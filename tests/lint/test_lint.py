@@ -107,6 +107,14 @@ class RuleTest(unittest.TestCase):
                                             "expr: weir_c_total > 0 #!\n",
             "docker/grafana/a.json": '{"expr": "weir_a"}  #!\n'})
 
+    def test_failpoints(self):
+        self.check("failpoints", {
+            "docs/testing.md": "`a.write`, `b.written`, `kafka.sent.<request>`\n",
+            "tests/integration/test_kill_matrix.c": '"a.write" "b.written" "kafka.sent.End"\n',
+            "kafka/a.c": 'weir_failpoint("a.write");\nweir_failpoint("kafka.sent.End");\n'
+                         'if (weir_failpoint("b.write")) {  //!\n',
+            "tests/a.c": 'weir_failpoint("x");\n'}, [("kafka/a.c", 3)])
+
     def test_layers(self):
         self.check("layers", {
             "runtime/a.c": '#include "runtime/a.h"\n#include "kafka/client.h"  //!\n',
