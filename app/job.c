@@ -43,6 +43,7 @@ static enum weir_status create_parts(struct weir_job *job, struct weir_error *er
                        error) != WEIR_OK) {
         return WEIR_ERROR;
     }
+    weir_phases_note(&job->context->phases, "tasks and state");
     job->recovered.committer.coordinator = job->mailbox;
     if (weir_committer_start(&job->recovered.committer, job->recovered.number + 1, &job->committer,
                              error) != WEIR_OK) {
@@ -97,6 +98,18 @@ enum weir_status weir_job_create(struct weir_job_context *context,
     return WEIR_OK;
 }
 
+static void log_running(struct weir_job *job)
+{
+    struct weir_buffer phases = {0};
+    weir_phases_note(&job->context->phases, "transactions");
+    weir_phases_describe(&job->context->phases, &phases);
+    weir_log(WEIR_LOG_INFO,
+             "job %s is running: %u tasks, checkpoint every %" PRId64 " ms; recovered within %s",
+             job->context->config->job_id, job->tasks.count,
+             job->context->config->checkpoint_interval_ms, weir_buffer_text(&phases));
+    weir_buffer_deinit(&phases);
+}
+
 void weir_job_run(struct weir_job *job, struct weir_outcome *outcome)
 {
     for (uint32_t i = 0; i < job->tasks.count; i++) {
@@ -112,9 +125,7 @@ void weir_job_run(struct weir_job *job, struct weir_outcome *outcome)
                                                              .progress = job->progress,
                                                              .clock = job->context->clock,
                                                              .coordinator = job->mailbox});
-    weir_log(WEIR_LOG_INFO, "job %s is running: %u tasks, checkpoint every %" PRId64 " ms",
-             job->context->config->job_id, job->tasks.count,
-             job->context->config->checkpoint_interval_ms);
+    log_running(job);
     weir_board_begin_life(job->context->board,
                           &(struct weir_board_life){.attempt = job->recovered.attempt.text,
                                                     .figures = job->figures,

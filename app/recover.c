@@ -20,7 +20,6 @@
 #include "runtime/savepoint.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 static uint32_t partition_idx(const struct weir_recovering *recovery, const char *topic,
                               int32_t partition)
@@ -235,13 +234,13 @@ static const char *restore_obeyed(const struct weir_recovering *recovery)
 
 static enum weir_status claim(struct weir_recovering *recovery, struct weir_error *error)
 {
+    weir_phases_note(&recovery->context->phases, "positions");
     const struct weir_config *config = recovery->context->config;
     struct weir_recovered *out = recovery->out;
     const struct weir_manifest *manifest = recovery->decision.manifest;
     if (recovery->decision.kind != WEIR_RECOVERY_RESTORE) {
-        bool is_reset = recovery->context->reset != NULL;
         struct weir_start_manifest_wish wish = {
-            .kind = is_reset ? "reset" : "start",
+            .kind = recovery->context->reset != NULL ? "reset" : "start",
             .restore = restore_obeyed(recovery),
             .state = manifest,
             .import_path = recovery->found.savepoint != NULL ? config->restore_value : NULL};
@@ -323,6 +322,7 @@ enum weir_status weir_recover(struct weir_job_context *context, struct weir_aren
         weir_registries_ask(context->registries, !pointer, &recovery.retry, error) != WEIR_OK) {
         return WEIR_ERROR;
     }
+    weir_phases_note(&context->phases, "pointer");
     recovered->attempt = weir_owner_begin(&context->owner);
     weir_failpoint("recover.before_fence");
     if (weir_handles_open(context->kafka, context->config->job_id,
@@ -332,6 +332,7 @@ enum weir_status weir_recover(struct weir_job_context *context, struct weir_aren
         return WEIR_ERROR;
     }
     weir_failpoint("recover.fenced");
+    weir_phases_note(&context->phases, "fencing");
     if (weir_recover_read(&recovery, error) != WEIR_OK || decide(&recovery, error) != WEIR_OK ||
         claim(&recovery, error) != WEIR_OK) {
         weir_handles_close(recovered->handles);
@@ -340,6 +341,7 @@ enum weir_status weir_recover(struct weir_job_context *context, struct weir_aren
                                    recovery.topic_partitions, recovery.committed};
         return weir_doubt_refusal(&doubt, error);
     }
+    weir_phases_note(&context->phases, "claim");
     if (context->reset == NULL) { // whoever resets says it
         log_result(&recovery);
     }

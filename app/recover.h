@@ -8,6 +8,7 @@
 #include "app/config.h"
 #include "app/control.h"
 #include "app/owner.h"
+#include "app/phases.h"
 #include "app/registries.h"
 #include "app/starts.h"
 #include "app/topics.h"
@@ -32,6 +33,7 @@ struct weir_job_context {
     const atomic_int *stop_requests;
     struct weir_registries *registries; // of tables in Avro
     struct weir_owner owner;
+    struct weir_phases phases; // of the recovery
     struct weir_control *control;
     const struct weir_reset *reset; // NULL, but for weir offsets reset
     struct weir_board *board;       // NULL: nobody looks

@@ -250,6 +250,7 @@ enum weir_status weir_recover_begin(struct weir_recovering *recovery,
                                     struct weir_job_context *context, struct weir_arena *arena,
                                     struct weir_recovered *recovered, struct weir_error *error)
 {
+    weir_phases_begin(&context->phases, context->clock);
     if (weir_recover_meet_brokers(recovery, context, arena, recovered, error) != WEIR_OK ||
         weir_topics_resolve(context->kafka, context->plan, context->config, &recovery->retry, arena,
                             &recovered->topics, error) != WEIR_OK ||
@@ -258,6 +259,7 @@ enum weir_status weir_recover_begin(struct weir_recovering *recovery,
         return WEIR_ERROR;
     }
     weir_recover_list_partitions(recovery);
+    weir_phases_note(&context->phases, "brokers and topics");
     return WEIR_OK;
 }
 

@@ -51,6 +51,7 @@ struct source {
     struct weir_record *records;   // of this poll, without ends and errors
     uint32_t *partition_idxs;      // of records
     struct weir_metric *null_value_count;
+    bool has_read;
 };
 
 static void mark_if_done(struct source *source, struct partition *partition)
@@ -226,6 +227,10 @@ static enum weir_status take_records(struct source *source, uint32_t fetched_cou
     }
     if (record_count == 0) {
         return WEIR_OK;
+    }
+    if (!source->has_read) {
+        source->has_read = true;
+        weir_log(WEIR_LOG_DEBUG, "source %s has its first records", source->config.table);
     }
     note_last_records(source, record_count);
     struct weir_decoded decoded;
