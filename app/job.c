@@ -18,6 +18,7 @@
 
 enum {
     QUIET_COMMIT_MS = 30 * 60 * 1000, // well under the expiry of offsets and transactional ids
+    RECOVERED_INTERVAL_MS = 100,      // long enough for what the sources have waiting for them
     COMMIT_HANG_MS = 120000, // beyond every deadline of the commit itself; 30 s of grace follow
 };
 
@@ -59,6 +60,11 @@ static enum weir_status create_parts(struct weir_job *job, struct weir_error *er
     }
     job->coordinator = weir_coordinator_create(&(struct weir_coordinator_config){
         .interval_ms = config->checkpoint_interval_ms,
+        // Readers have waited since the last life ended.
+        .first_interval_ms = job->recovered.from_number < 0 ? 0
+                             : config->checkpoint_interval_ms < RECOVERED_INTERVAL_MS
+                                 ? config->checkpoint_interval_ms
+                                 : RECOVERED_INTERVAL_MS,
         .timeout_ms = config->checkpoint_timeout_ms,
         .min_pause_ms = config->checkpoint_min_pause_ms,
         .quiet_commit_ms = QUIET_COMMIT_MS,

@@ -34,8 +34,9 @@ struct weir_coordinator *weir_coordinator_create(const struct weir_coordinator_c
     coordinator->pending.task_count = config->task_count;
     coordinator->next_number = config->first_number;
     coordinator->handle_ready_number = INT64_MIN;
-    coordinator->last_trigger_ms = weir_now_ms(config->clock);
-    coordinator->last_end_ms = coordinator->last_trigger_ms; // the claim was a commit
+    coordinator->created_ms = weir_now_ms(config->clock);
+    coordinator->last_trigger_ms = coordinator->created_ms;
+    coordinator->last_end_ms = coordinator->created_ms; // the claim was a commit
     coordinator->activity = weir_alloc_zero(config->task_count * sizeof *coordinator->activity);
     coordinator->is_finished =
         weir_alloc_zero(config->task_count * sizeof *coordinator->is_finished);
@@ -479,11 +480,21 @@ static void trigger_final(struct weir_coordinator *coordinator, int64_t now_ms)
     }
 }
 
+static int64_t current_interval_ms(const struct weir_coordinator *coordinator, int64_t now_ms)
+{
+    const struct weir_coordinator_config *config = &coordinator->config;
+    bool is_first = coordinator->next_number == config->first_number &&
+                    now_ms - coordinator->created_ms < config->interval_ms;
+    return is_first && config->first_interval_ms != 0 ? config->first_interval_ms
+                                                      : config->interval_ms;
+}
+
 // Returns the milliseconds until the next periodic trigger can be due.
 static int64_t trigger_periodic(struct weir_coordinator *coordinator, int64_t now_ms)
 {
     const struct weir_coordinator_config *config = &coordinator->config;
-    int64_t due_ms = coordinator->last_trigger_ms + config->interval_ms;
+    int64_t interval_ms = current_interval_ms(coordinator, now_ms);
+    int64_t due_ms = coordinator->last_trigger_ms + interval_ms;
     if (now_ms < due_ms && !coordinator->is_checkpoint_wanted) {
         return due_ms - now_ms;
     }
@@ -501,7 +512,7 @@ static int64_t trigger_periodic(struct weir_coordinator *coordinator, int64_t no
         } else {
             trigger(coordinator, WEIR_BARRIER_CHECKPOINT, now_ms);
         }
-        return config->interval_ms;
+        return interval_ms;
     case WEIR_TRIGGER_MIN_PAUSE:
         return coordinator->last_end_ms + config->min_pause_ms - now_ms;
     case WEIR_TRIGGER_SHUTTING_DOWN:

@@ -20,6 +20,7 @@ struct weir_coordinator;
 
 struct weir_coordinator_config {
     int64_t interval_ms;
+    int64_t first_interval_ms; // until the first checkpoint, for at most interval_ms; 0: as ever
     int64_t timeout_ms; // from trigger to stored manifest
     int64_t min_pause_ms;
     int64_t quiet_commit_ms;     // a quiet job commits at least so often (offsets expire otherwise)

@@ -23,6 +23,7 @@ struct weir_coordinator {
     struct weir_pending_list pending;
     int64_t next_number;
     int64_t handle_ready_number;
+    int64_t created_ms;
     int64_t last_trigger_ms;
     int64_t last_end_ms;
     uint64_t *activity;    // by task idx, at the last trigger

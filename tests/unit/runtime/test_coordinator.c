@@ -28,6 +28,48 @@ static void test_epoch_goes_from_trigger_to_commit(void **state)
     free_world(&world);
 }
 
+// After a recovery: readers have waited long enough. What is skipped as nothing has come yet does
+// not make the next one wait for the interval either.
+static void test_first_checkpoint_after_a_recovery_does_not_wait_for_the_interval(void **state)
+{
+    (void)state;
+    struct world world;
+    make_world_with(
+        &world, &(struct weir_coordinator_config){.concurrent_max = 1, .first_interval_ms = 100});
+    step_tasks(&world);
+    tick(&world, 250); // nothing has come
+    feed(&world, 1);
+    tick(&world, 99);
+    assert_int_equal(take_completed(&world, NULL), 0);
+    tick(&world, 1);
+    assert_int_equal(take_completed(&world, NULL), 1);
+    commit(&world, 1);
+    feed(&world, 1);
+    tick(&world, 999);
+    assert_int_equal(take_completed(&world, NULL), 0);
+    tick(&world, 1);
+    assert_int_equal(take_completed(&world, NULL), 2);
+    free_world(&world);
+}
+
+static void test_first_checkpoint_is_early_within_the_first_interval_only(void **state)
+{
+    (void)state;
+    struct world world;
+    make_world_with(
+        &world, &(struct weir_coordinator_config){.concurrent_max = 1, .first_interval_ms = 100});
+    step_tasks(&world);
+    for (int i = 0; i < 11; i++) {
+        tick(&world, 100);
+    }
+    feed(&world, 1);
+    tick(&world, 799); // the last was skipped after 900
+    assert_int_equal(take_completed(&world, NULL), 0);
+    tick(&world, 1);
+    assert_int_equal(take_completed(&world, NULL), 1);
+    free_world(&world);
+}
+
 static void test_quiet_job_commits_nothing_until_offsets_could_expire(void **state)
 {
     (void)state;
@@ -269,6 +311,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_epoch_goes_from_trigger_to_commit),
+        cmocka_unit_test(test_first_checkpoint_after_a_recovery_does_not_wait_for_the_interval),
+        cmocka_unit_test(test_first_checkpoint_is_early_within_the_first_interval_only),
         cmocka_unit_test(test_quiet_job_commits_nothing_until_offsets_could_expire),
         cmocka_unit_test(test_checkpoints_are_handed_on_in_order),
         cmocka_unit_test(test_no_more_epochs_than_handles_that_have_begun),
