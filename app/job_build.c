@@ -193,8 +193,10 @@ static struct weir_operator *create_outlet(const struct builder *builder, const 
     WEIR_ASSERT(!"every exchange heads a stage");
 }
 
-// The nodes behind each node, among those of this task.
-static void connect(const struct builder *builder, struct weir_operator **by_plan_idx)
+// The nodes behind each node, among those of this task. doors: what stands in front of a node;
+// NULL: nothing does.
+static void connect(const struct builder *builder, struct weir_operator **by_plan_idx,
+                    struct weir_operator **doors)
 {
     const struct weir_plan *plan = builder->plan;
     for (uint32_t i = 0; i < plan->node_count; i++) {
@@ -208,7 +210,11 @@ static void connect(const struct builder *builder, struct weir_operator **by_pla
                 input->next = weir_arena_alloc_zero(builder->nodes.arena,
                                                     plan->node_count * sizeof *input->next);
             }
-            input->next[input->next_count++] = by_plan_idx[i];
+            input->next[input->next_count++] = doors[i] != NULL ? doors[i] : by_plan_idx[i];
+        }
+        if (doors[i] != NULL) {
+            doors[i]->next = &by_plan_idx[i];
+            doors[i]->next_count = 1;
         }
     }
 }
@@ -234,8 +240,10 @@ static void add_nodes(const struct builder *builder, const struct stage *stage, 
     struct weir_arena *arena = builder->nodes.arena;
     struct weir_operator **by_plan_idx =
         weir_arena_alloc_zero(arena, plan->node_count * sizeof *by_plan_idx);
+    struct weir_operator **doors =
+        weir_arena_alloc_zero(arena, plan->node_count * sizeof *by_plan_idx);
     struct weir_operator **nodes =
-        weir_arena_alloc_zero(arena, (plan->node_count + 3) * sizeof *nodes);
+        weir_arena_alloc_zero(arena, (2 * plan->node_count + 3) * sizeof *nodes);
     task->sinks = weir_arena_alloc_zero(arena, plan->node_count * sizeof *task->sinks);
     task->sink_tables = weir_arena_alloc_zero(arena, plan->node_count * sizeof *task->sink_tables);
     uint32_t node_count = 0;
@@ -245,6 +253,10 @@ static void add_nodes(const struct builder *builder, const struct stage *stage, 
         const struct weir_plan_node *node = plan->nodes[i];
         if (!stage->is_member[i] || node == stage->head) {
             continue;
+        }
+        if (node->state_ttl_us != 0) {
+            doors[i] = weir_node_create_expire(&builder->nodes, node, place);
+            nodes[node_count++] = doors[i];
         }
         by_plan_idx[i] = node->kind == WEIR_PLAN_EXCHANGE
                              ? create_outlet(builder, stage, task_idx, node)
@@ -263,7 +275,7 @@ static void add_nodes(const struct builder *builder, const struct stage *stage, 
     if (task->changes_policy != NULL) {
         nodes[node_count++] = &task->changes_policy->op;
     }
-    connect(builder, by_plan_idx);
+    connect(builder, by_plan_idx, doors);
     char name[64];
     snprintf(name, sizeof name, "%s/%u",
              stage->head->table != NULL ? stage->head->table->name : stage->head->name, task_idx);

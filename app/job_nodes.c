@@ -13,6 +13,7 @@
 #include "kafka/sink.h"
 #include "operators/aggregate.h"
 #include "operators/derive.h"
+#include "operators/expire.h"
 #include "operators/filter.h"
 #include "operators/project.h"
 #include "operators/row_operator.h"
@@ -337,7 +338,7 @@ static struct weir_operator *create_watermark(const struct weir_node_builder *bu
     }
     return weir_watermark_create(
         node->id, node->name,
-        &(struct weir_watermark_config){.delay_us = node->table->watermark_delay_us,
+        &(struct weir_watermark_config){.delay_us = weir_table_delay_us(node->table),
                                         .idle_timeout_ms = node->table->idle_timeout_ms,
                                         .max_ahead_us = node->table->event_time_max_ahead_us,
                                         .source = place->source,
@@ -451,6 +452,23 @@ static struct weir_operator *create_aggregate(const struct weir_node_builder *bu
                                         .key_groups = place->key_groups,
                                         .first_epoch = builder->recovered->number + 1,
                                         .is_newest_enough = is_newest_enough(builder, node)});
+}
+
+// The groups of an aggregate are its state "groups"; what else it keeps of them (single values) it
+// does not keep where groups are forgotten (sql/group_nodes.c).
+struct weir_operator *weir_node_create_expire(const struct weir_node_builder *builder,
+                                              const struct weir_plan_node *aggregate,
+                                              const struct weir_node_place *place)
+{
+    return weir_expire_create(
+        aggregate->id, weir_arena_printf(builder->arena, "ttl of %s", aggregate->name),
+        &(struct weir_expire_config){.key_count = aggregate->key_column_count,
+                                     .key_columns = aggregate->key_columns,
+                                     .ttl_us = aggregate->state_ttl_us,
+                                     .store = place->state,
+                                     .key_groups = place->key_groups,
+                                     .forgotten = "groups",
+                                     .first_epoch = builder->recovered->number + 1});
 }
 
 static struct weir_operator *create_normalize(const struct weir_plan_node *node,

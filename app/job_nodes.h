@@ -32,6 +32,11 @@ struct weir_operator *weir_node_create(const struct weir_node_builder *builder,
                                        const struct weir_plan_node *node,
                                        const struct weir_node_place *place);
 
+// For an AGGREGATE with a time to live: the node in front of it.
+struct weir_operator *weir_node_create_expire(const struct weir_node_builder *builder,
+                                              const struct weir_plan_node *aggregate,
+                                              const struct weir_node_place *place);
+
 // table: the one whose records the task reads; NULL: a keyed task, whose rows descend from many.
 // late_topic: where late rows go; NULL: nowhere, they are counted.
 struct weir_row_policy *weir_node_create_policy(const struct weir_node_builder *builder,

@@ -256,6 +256,11 @@ static void print_group(struct weir_buffer *out, const struct weir_plan_node *no
         print_name(out, input_schema(node)->columns[node->window_end_column].name);
         weir_buffer_printf(out, "%s", after);
     }
+    if (node->state_ttl_us != 0) {
+        weir_buffer_printf(out, "%sforgotten after ", before);
+        print_length(out, node->state_ttl_us);
+        weir_buffer_printf(out, "%s", after);
+    }
     for (uint32_t i = 0; i < node->aggregate_count; i++) {
         weir_buffer_printf(out, "%s", before);
         print_aggregate(out, node, &node->aggregates[i]);
@@ -271,7 +276,7 @@ static void print_time(struct weir_buffer *out, const struct weir_plan_node *nod
 {
     bool is_tumble = node->kind == WEIR_PLAN_TUMBLE;
     weir_buffer_printf(out, "%s%s ", before, is_tumble ? "size" : "delay");
-    print_length(out, is_tumble ? node->window.size_us : node->table->watermark_delay_us);
+    print_length(out, is_tumble ? node->window.size_us : weir_table_delay_us(node->table));
     if (is_tumble && node->window.origin_us != -WEIR_EPOCH_SHIFT_US) {
         weir_buffer_printf(out, ", origin ");
         weir_timestamptz_append(out, node->window.origin_us);
@@ -434,12 +439,16 @@ static void put_group(struct weir_buffer *out, const struct weir_plan_node *node
                        input_schema(node)->columns[node->window_end_column].name);
         }
     }
+    if (node->state_ttl_us != 0) {
+        weir_buffer_printf(out, ", \"state_ttl_us\": %lld", (long long)node->state_ttl_us);
+    }
     if (node->kind == WEIR_PLAN_TUMBLE) {
         weir_buffer_printf(out, ", \"size_us\": %lld, \"origin_us\": %lld",
                            (long long)node->window.size_us, (long long)node->window.origin_us);
     }
     if (node->kind == WEIR_PLAN_WATERMARK) {
-        weir_buffer_printf(out, ", \"delay_us\": %lld", (long long)node->table->watermark_delay_us);
+        weir_buffer_printf(out, ", \"delay_us\": %lld",
+                           (long long)weir_table_delay_us(node->table));
     }
     if (node->is_changing) {
         weir_buffer_printf(out, ", \"changing\": true");

@@ -150,12 +150,17 @@ static void put_node(struct weir_arena *arena, struct weir_buffer *text,
     if (node->kind == WEIR_PLAN_AGGREGATE && node->window_end_column >= 0) {
         put(text, "window");
     }
+    // Not for how long: that can be changed, and what is kept stays.
+    if (node->state_ttl_us != 0) {
+        put(text, "ttl");
+    }
 }
 
 // Whether two nodes with one id do the same: groups may differ in what their ids leave out.
 static bool is_same(const struct weir_graph_node *a, const struct weir_graph_node *b)
 {
-    if (a->kind != b->kind || a->aggregate_count != b->aggregate_count) {
+    if (a->kind != b->kind || a->aggregate_count != b->aggregate_count ||
+        a->state_ttl_us != b->state_ttl_us) {
         return false;
     }
     for (uint32_t i = 0; i < a->aggregate_count; i++) {
@@ -264,6 +269,7 @@ static struct weir_plan_node *write_node(struct weir_graph *graph,
         .is_changing = node->is_changing,
         .window = node->window,
         .window_end_column = node->window_end_column,
+        .state_ttl_us = node->state_ttl_us,
         .aggregate_count = node->aggregate_count,
         .aggregates = node->aggregates,
         .event_time_column = node->event_time_column,

@@ -191,6 +191,7 @@ struct weir_graph_node *weir_graph_add_group(struct weir_graph *graph, uint32_t 
     node->key_count = key_count;
     node->key_columns = exchange->inputs[0]->key_columns;
     node->window_end_column = group->window_end;
+    node->state_ttl_us = group->state_ttl_us;
     node->is_changing = node->window_end_column < 0;
     return node;
 }

@@ -33,6 +33,7 @@ struct weir_graph_node {
     uint32_t aggregate_count;  // AGGREGATE
     struct weir_aggregate *aggregates;
     int32_t window_end_column; // AGGREGATE: of inputs[0]->schema; -1: no window
+    int64_t state_ttl_us;      // AGGREGATE: as in struct weir_plan_node
     bool is_changing;          // as in struct weir_plan_node
     // The PROJECT and the EXCHANGE in front of an AGGREGATE: their ids know its keys only.
     bool is_group_input;
@@ -102,6 +103,7 @@ struct weir_graph_group {
     uint32_t arg_count;
     struct weir_expr **args;
     int32_t window_end; // of the keys, then `args`; -1: no window
+    int64_t state_ttl_us; // 0: what is kept is kept for ever
     // The keys by which rows are exchanged: without those of the window, if there are others, so
     // that one task sees all windows of a key. NULL: all of them.
     uint32_t route_count;

@@ -58,15 +58,31 @@ static enum weir_status find_window(struct weir_planner *planner, uint32_t input
     return WEIR_OK;
 }
 
-static enum weir_status check_ttl(struct weir_planner *planner, int32_t offset,
-                                  const struct weir_graph_group *group, const char *what)
+// Sets group->state_ttl_us. What a window keeps goes with the window.
+static enum weir_status set_ttl(struct weir_planner *planner, int32_t offset, uint32_t input_count,
+                                struct weir_graph_node *const *inputs,
+                                struct weir_graph_group *group, const char *what)
 {
-    bool is_limited = planner->state_ttl_us >= 0 && planner->state_ttl_us != INT64_MAX;
-    if (is_limited && group->window_end < 0) {
-        return weir_fault_add(&planner->faults, offset,
-                              "SET weir.state_ttl = 'infinity' before it, or group by a window",
-                              "not supported yet: weir.state_ttl with %s", what);
+    static const char HINT[] = "SET weir.state_ttl = 'infinity' before it, or group by a window";
+    if (!weir_planner_has_ttl(planner) || group->window_end >= 0) {
+        return WEIR_OK;
     }
+    for (uint32_t i = 0; i < input_count; i++) {
+        if (inputs[i]->is_changing) {
+            return weir_fault_add(&planner->faults, offset, HINT,
+                                  "not supported: weir.state_ttl with %s over rows that change: "
+                                  "what is taken back would no longer be there",
+                                  what);
+        }
+    }
+    for (uint32_t i = 0; i < group->aggregate_count; i++) {
+        if (group->aggregates[i].is_distinct) {
+            return weir_fault_add(
+                &planner->faults, offset, HINT,
+                "not supported yet: weir.state_ttl with DISTINCT in an aggregate");
+        }
+    }
+    group->state_ttl_us = planner->state_ttl_us;
     return WEIR_OK;
 }
 
@@ -148,7 +164,8 @@ enum weir_status weir_sql_finish_group(struct weir_binder *binder,
     };
     place_args(planner->arena, grouping, &group);
     if (find_window(planner, grouping->input_count, grouping->inputs, offset, &group) != WEIR_OK ||
-        check_ttl(planner, offset, &group, "GROUP BY") != WEIR_OK) {
+        set_ttl(planner, offset, grouping->input_count, grouping->inputs, &group, "GROUP BY") !=
+            WEIR_OK) {
         return WEIR_ERROR;
     }
     struct weir_graph_node *node =
@@ -208,7 +225,8 @@ enum weir_status weir_sql_bind_distinct(struct weir_planner *planner,
         column_keys[i] = weir_sql_add_expr(planner->arena, &group.keys, &group.key_count, expr);
     }
     if (find_window(planner, relation->input_count, relation->inputs, offset, &group) != WEIR_OK ||
-        check_ttl(planner, offset, &group, "SELECT DISTINCT") != WEIR_OK) {
+        set_ttl(planner, offset, relation->input_count, relation->inputs, &group,
+                "SELECT DISTINCT") != WEIR_OK) {
         return WEIR_ERROR;
     }
     for (uint32_t i = 0; i < relation->input_count; i++) {
@@ -218,7 +236,7 @@ enum weir_status weir_sql_bind_distinct(struct weir_planner *planner,
         return weir_fault_add(
             &planner->faults, offset,
             "choose: window_start or window_end of a window (FROM tumble(…)) in the SELECT, a time "
-            "range, or on purpose SET weir.state_ttl = 'infinity'",
+            "range, SET weir.state_ttl = '1 day', or on purpose SET weir.state_ttl = 'infinity'",
             "SELECT DISTINCT over a stream without end would keep every row for ever");
     }
     struct weir_graph_node *node =

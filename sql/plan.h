@@ -98,6 +98,12 @@ struct weir_table {
     bool is_sink;
 };
 
+// How far a query's time stays behind the rows; only windows insist that it is given.
+static inline int64_t weir_table_delay_us(const struct weir_table *table)
+{
+    return table->watermark_delay_us >= 0 ? table->watermark_delay_us : 0;
+}
+
 enum weir_plan_kind {
     WEIR_PLAN_SOURCE,  // reads `table`; schema: the columns to decode (subset, composites pruned)
     WEIR_PLAN_DERIVE,  // schema: input's columns, then one for each of `exprs`; checks; event time
@@ -139,6 +145,7 @@ struct weir_plan_node {
     bool is_changing;          // its rows carry change kinds (what it gives out may be taken back)
     struct weir_tumble window; // TUMBLE
     int32_t window_end_column; // AGGREGATE: of the input; -1: no window
+    int64_t state_ttl_us; // AGGREGATE: groups without rows for so long are forgotten; 0: none
     uint32_t aggregate_count;
     const struct weir_aggregate *aggregates;
     int32_t event_time_column; // DERIVE: the column of `schema` that is event time; -1: as it was

@@ -62,9 +62,17 @@ struct weir_planner {
     bool is_trial;
     // What is bound now is for a window: tables are read behind their WATERMARK.
     bool is_timed;
+    // The same for what is kept for a time only (state_ttl_us), for which any event time will do.
+    bool is_ageing;
     int64_t state_ttl_us; // SET weir.state_ttl; -1: not set; INT64_MAX: 'infinity'
     struct weir_graph graph;
 };
+
+// Is what a query keeps forgotten after some time?
+static inline bool weir_planner_has_ttl(const struct weir_planner *planner)
+{
+    return planner->state_ttl_us >= 0 && planner->state_ttl_us != INT64_MAX;
+}
 
 // --- catalog.c -------------------------------------------------------------------------------
 

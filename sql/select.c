@@ -68,7 +68,8 @@ static struct weir_graph_node *read_timed(struct weir_planner *planner,
                                           struct weir_catalog_table *table)
 {
     struct weir_graph_node *node = read_table(planner, table);
-    if (node->kind != WEIR_PLAN_DERIVE || node->event_time_column < 0) {
+    bool has_time = node->kind == WEIR_PLAN_DERIVE && node->event_time_column >= 0;
+    if (!has_time && (!planner->is_ageing || table->table.is_keyed)) {
         return node; // there is no event time to be had: who asks for it is told
     }
     if (table->timed == NULL) {
@@ -100,7 +101,8 @@ static enum weir_status bind_table(struct weir_planner *planner, struct weir_cat
         .columns = weir_arena_alloc(planner->arena, count * sizeof(*relation->columns)),
     };
     relation->inputs[0] =
-        planner->is_timed ? read_timed(planner, table) : read_table(planner, table);
+        planner->is_timed || planner->is_ageing ? read_timed(planner, table)
+                                                : read_table(planner, table);
     for (uint32_t i = 0; i < count; i++) {
         const struct weir_table_column *column = &table->table.columns[i];
         relation->columns[i] = (struct weir_scope_column){
@@ -416,7 +418,12 @@ static enum weir_status bind_plain(struct weir_planner *planner,
         return weir_fault_add(&planner->faults, select->offset, NULL,
                               "the job is too large: more than %d operators", NODE_COUNT_MAX);
     }
-    if (bind_from(planner, &select->from, environment, &from, &scope) != WEIR_OK) {
+    bool was_ageing = planner->is_ageing;
+    bool is_keeping = weir_sql_is_grouped(select) || select->is_distinct;
+    planner->is_ageing = was_ageing || (is_keeping && weir_planner_has_ttl(planner));
+    enum weir_status found = bind_from(planner, &select->from, environment, &from, &scope);
+    planner->is_ageing = was_ageing;
+    if (found != WEIR_OK) {
         return WEIR_ERROR;
     }
     struct weir_binder binder = {.planner = planner, .scope = &scope, .place = WEIR_BIND_QUERY};

@@ -141,14 +141,15 @@ static inline void plan_check_time(const struct weir_plan_node *node,
                                    const struct weir_schema *input)
 {
     assert_non_null(node->table);
-    assert_true(node->table->watermark_delay_us >= 0);
     if (node->kind == WEIR_PLAN_WATERMARK) {
-        assert_int_equal(node->inputs[0]->kind, WEIR_PLAN_DERIVE);
+        assert_true(node->inputs[0]->kind == WEIR_PLAN_DERIVE ||
+                    node->inputs[0]->kind == WEIR_PLAN_SOURCE);
         assert_true(node->inputs[0]->is_event_time_needed);
         assert_ptr_equal(node->inputs[0]->table, node->table);
         plan_check_same_schema(node, &node->schema, input);
         return;
     }
+    assert_true(node->table->watermark_delay_us >= 0);
     assert_true(node->window.size_us > 0);
     assert_int_equal(node->schema.column_count, input->column_count + 2);
     for (uint32_t i = 0; i < 2; i++) {

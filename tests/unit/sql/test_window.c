@@ -77,7 +77,7 @@ static void test_window_refuses(void **state)
          "insert into s select distinct b, 'a' from tumble(x, a, '1 s')",
          {{1, 108, "SELECT DISTINCT over a stream without end would keep every row for ever",
            "choose: window_start or window_end of a window (FROM tumble(…)) in the SELECT, a time "
-           "range, or on purpose SET weir.state_ttl = 'infinity'"}}},
+           "range, SET weir.state_ttl = '1 day', or on purpose SET weir.state_ttl = 'infinity'"}}},
         {"create table x (a timestamp, b int) with (event_time = 'a', watermark_delay = '0 s'); "
          "insert into s select count(*), 'a' from tumble(x, a, '1 s') group by b",
          {{1, 99, "the result of the query changes by key (b), and table \"s\" is append-only",

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// See expire.h. A batch in which a key is over goes on in pieces: what comes before that row, then,
+// with the key forgotten, the rest.
+#include "operators/expire.h"
+
+#include "runtime/types/key.h"
+
+#include <stdlib.h>
+
+enum { SWEEP_AT_ONCE = 1024 }; // keys that are looked at between two batches: a millisecond
+
+struct expire {
+    struct weir_operator op; // first: the interface
+    struct weir_expire_config config;
+    struct weir_state *forgotten;
+    struct weir_state_ttl *ttl;
+    int64_t watermark_us;
+    struct weir_column *key_input;
+    struct weir_buffer key_bytes;
+    struct weir_state_key keys[WEIR_BATCH_ROWS_MAX];
+    int64_t times_us[WEIR_BATCH_ROWS_MAX];
+    bool is_expired[WEIR_BATCH_ROWS_MAX];
+};
+
+static void make_keys(struct expire *expire, const struct weir_batch *batch)
+{
+    size_t offsets[WEIR_BATCH_ROWS_MAX + 1];
+    struct weir_buffer *bytes = &expire->key_bytes;
+    for (uint32_t i = 0; i < expire->config.key_count; i++) {
+        expire->key_input[i] = batch->columns[expire->config.key_columns[i]];
+    }
+    bytes->size_bytes = 0;
+    for (uint32_t i = 0; i < batch->selected_count; i++) {
+        uint32_t row = weir_batch_row(batch, i);
+        offsets[i] = bytes->size_bytes;
+        weir_key_encode(expire->key_input, expire->config.key_count, row, bytes);
+        expire->times_us[i] = batch->event_time_us[row];
+    }
+    offsets[batch->selected_count] = bytes->size_bytes;
+    for (uint32_t i = 0; i < batch->selected_count; i++) {
+        struct weir_view key = {.data = bytes->size_bytes != 0 ? bytes->data + offsets[i] : "",
+                                .size_bytes = offsets[i + 1] - offsets[i]};
+        expire->keys[i] = (struct weir_state_key){.key_group = weir_key_group(key), .bytes = key};
+    }
+}
+
+static void forget(void *context, const struct weir_state_key *key)
+{
+    struct weir_state *forgotten = ((struct expire *)context)->forgotten;
+    forgotten->ops->remove(forgotten, key);
+}
+
+static enum weir_status push(struct expire *expire, const struct weir_batch *batch,
+                             const uint16_t *rows, uint32_t count, struct weir_error *error)
+{
+    struct weir_batch piece = *batch;
+    piece.selected = rows;
+    piece.selected_count = count;
+    return count != 0 ? weir_operator_push(&expire->op, &piece, error) : WEIR_OK;
+}
+
+static enum weir_status process(struct weir_operator *op, struct weir_batch *batch,
+                                struct weir_error *error)
+{
+    struct expire *expire = (struct expire *)op;
+    uint32_t count = batch->selected_count;
+    uint16_t *rows = weir_arena_alloc(batch->arena, (count + 1) * sizeof *rows);
+    make_keys(expire, batch);
+    weir_state_ttl_touch(expire->ttl, count, expire->keys, expire->times_us, expire->is_expired);
+    uint32_t first = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        rows[i] = (uint16_t)weir_batch_row(batch, i);
+        if (expire->is_expired[i]) {
+            if (push(expire, batch, rows + first, i - first, error) != WEIR_OK) {
+                return WEIR_ERROR;
+            }
+            forget(expire, &expire->keys[i]);
+            first = i;
+        }
+    }
+    return push(expire, batch, rows + first, count - first, error);
+}
+
+static enum weir_status time_passed(struct weir_operator *op, const struct weir_time *time,
+                                    struct weir_error *error)
+{
+    struct expire *expire = (struct expire *)op;
+    if (time->watermark_us != INT64_MAX) { // the end of all input makes nothing older
+        expire->watermark_us = time->watermark_us;
+    }
+    return weir_operator_push_time(op, time, error);
+}
+
+// Between any two batches.
+static enum weir_status resume(struct weir_operator *op, struct weir_error *error)
+{
+    (void)error;
+    struct expire *expire = (struct expire *)op;
+    weir_state_ttl_sweep(expire->ttl, expire->watermark_us, SWEEP_AT_ONCE, forget, expire);
+    return WEIR_OK;
+}
+
+static enum weir_status barrier(struct weir_operator *op, const struct weir_barrier *at,
+                                struct weir_snapshot *snapshot, struct weir_error *error)
+{
+    (void)snapshot;
+    (void)error;
+    weir_state_ttl_barrier(((struct expire *)op)->ttl, at->number);
+    return WEIR_OK;
+}
+
+static void destroy(struct weir_operator *op)
+{
+    struct expire *expire = (struct expire *)op;
+    weir_state_ttl_destroy(expire->ttl);
+    weir_buffer_deinit(&expire->key_bytes);
+    free(expire->key_input);
+    free(expire);
+}
+
+struct weir_operator *weir_expire_create(const char *id, const char *name,
+                                         const struct weir_expire_config *config)
+{
+    static const struct weir_operator_ops OPS = {.kind = "ttl",
+                                                 .process = process,
+                                                 .time_passed = time_passed,
+                                                 .barrier = barrier,
+                                                 .resume = resume,
+                                                 .destroy = destroy};
+    struct expire *expire = weir_alloc_zero(sizeof *expire);
+    expire->op.ops = &OPS;
+    expire->op.id = id;
+    expire->op.name = name;
+    expire->config = *config;
+    expire->watermark_us = INT64_MIN;
+    expire->key_input = weir_alloc((config->key_count + 1) * sizeof *expire->key_input);
+    expire->forgotten = config->store->ops->open_state(config->store, id, config->forgotten);
+    expire->ttl =
+        weir_state_ttl_create(&(struct weir_state_ttl_config){.store = config->store,
+                                                              .operator_id = id,
+                                                              .key_groups = config->key_groups,
+                                                              .ttl_us = config->ttl_us,
+                                                              .first_epoch = config->first_epoch});
+    return &expire->op;
+}
