@@ -107,15 +107,16 @@ static bool is_row_count(const struct weir_state_operator *now, uint32_t idx)
     return aggregate->kind == WEIR_AGGREGATE_COUNT_ALL && aggregate->filter_column < 0;
 }
 
-// Why its entries cannot be read by what it is now, at all; NULL: they can.
+// Why its entries cannot be read by what it is now, at all; NULL: they can. before: the manifest's.
 static const char *why_unreadable(const struct comparison *comparison,
-                                  const struct weir_manifest_operator *before,
-                                  const struct weir_state_operator *now)
+                                  const struct weir_manifest_operator *before)
 {
     struct weir_arena *arena = comparison->arena;
+    const struct weir_state_operator *now = find_now(comparison, before->stage, before->id);
     if (now == NULL) {
         return "is no longer there";
     }
+    before = now->before;
     if (!before->has_slots || !now->record.has_slots) {
         return strcmp(before->layout, now->record.layout) == 0
                    ? NULL
@@ -207,6 +208,16 @@ static const char *name_of(const struct comparison *comparison, const struct sta
     return stage->head->name;
 }
 
+// Does the plan keep anything in it? A stage in front of a sink does not.
+static bool has_operator(const struct comparison *comparison, const struct stage *stage)
+{
+    bool is_there = false;
+    for (uint32_t i = 0; i < comparison->now.count; i++) {
+        is_there |= strcmp(comparison->now.items[i].record.stage, stage->id) == 0;
+    }
+    return is_there;
+}
+
 // --- loss spreads -------------------------------------------------------------------------------
 
 // Between two stages rows are taken back that were given out before: both go on, or both begin.
@@ -222,7 +233,8 @@ static bool spread_over(struct comparison *comparison, const struct weir_plan_no
         }
         struct stage *above = find_stage(comparison, input->id);
         bool is_kept = above->is_found && above->bytes > 0 && above->lost == NULL;
-        if (is_kept && (below->lost != NULL || !below->is_found)) {
+        bool begins = !below->is_found && has_operator(comparison, below);
+        if (is_kept && (below->lost != NULL || begins)) {
             above->lost = weir_arena_printf(
                 comparison->arena,
                 "would begin anew with %s: what it gave out before would be taken back there",
@@ -262,9 +274,7 @@ static void compare_stage(struct comparison *comparison, struct stage *stage)
     for (uint32_t i = 0; i < manifest->operator_count && stage->lost == NULL; i++) {
         const struct weir_manifest_operator *before = &manifest->operators[i];
         if (strcmp(before->stage, stage->id) == 0) {
-            const char *why =
-                why_unreadable(comparison, before, find_now(comparison, stage->id, before->id));
-            stage->lost = why;
+            stage->lost = why_unreadable(comparison, before);
         }
     }
 }
@@ -288,8 +298,7 @@ static void list_lost_stage(struct comparison *comparison, const struct stage *s
         if (strcmp(before->stage, stage->id) != 0) {
             continue;
         }
-        const char *why =
-            why_unreadable(comparison, before, find_now(comparison, stage->id, before->id));
+        const char *why = why_unreadable(comparison, before);
         struct weir_state_item *item = add_item(comparison, WEIR_STATE_LOST, before->name);
         item->reason = why != NULL ? why : stage->lost;
         item->rows = rows_of(comparison, stage->id, before->id);
@@ -342,8 +351,7 @@ static void list_stage(struct comparison *comparison, const struct stage *stage)
         if (strcmp(record->stage, stage->id) != 0) {
             continue;
         }
-        const struct weir_manifest_operator *before =
-            weir_manifest_find_operator(comparison->manifest, stage->id, record->id);
+        const struct weir_manifest_operator *before = now->before;
         bool is_known =
             stage->is_found && (before != NULL || comparison->manifest->operator_count == 0);
         struct weir_state_item *item =
@@ -374,7 +382,7 @@ static void keep_states(struct comparison *comparison, struct weir_job_change *c
 }
 
 void weir_job_change_find(const struct weir_plan *plan, const struct weir_manifest *manifest,
-                            struct weir_arena *arena, struct weir_job_change *change)
+                          struct weir_arena *arena, struct weir_job_change *change)
 {
     static const struct weir_manifest nothing = {.number = -1};
     struct comparison comparison = {.plan = plan,
@@ -460,7 +468,7 @@ void weir_state_item_print(const struct weir_state_item *item, struct weir_buffe
 }
 
 enum weir_status weir_job_change_check(const struct weir_job_change *change, bool is_loss_allowed,
-                                         struct weir_error *error)
+                                       struct weir_error *error)
 {
     if (!change->is_lossy || is_loss_allowed) {
         return WEIR_OK;

@@ -49,7 +49,7 @@ struct weir_stage_conversion {
 // manifest: NULL: the job begins with nothing. Everything goes to the arena; texts of the manifest
 // are pointed at.
 void weir_job_change_find(const struct weir_plan *plan, const struct weir_manifest *manifest,
-                            struct weir_arena *arena, struct weir_job_change *change);
+                          struct weir_arena *arena, struct weir_job_change *change);
 
 // One line about an item, without its end.
 void weir_state_item_print(const struct weir_state_item *item, struct weir_buffer *out);
@@ -57,6 +57,6 @@ void weir_state_item_print(const struct weir_state_item *item, struct weir_buffe
 // Error (REFUSE) if something is lost and that is not allowed: lists operators, bytes and rows, and
 // says how it is allowed.
 enum weir_status weir_job_change_check(const struct weir_job_change *change, bool is_loss_allowed,
-                                         struct weir_error *error);
+                                       struct weir_error *error);
 
 #endif

@@ -38,8 +38,7 @@ enum weir_status weir_state_keep(const struct weir_job_context *context,
     // That of an operator which is gone is what nobody opens.
     recovered->operator_state_count = manifest != NULL ? manifest->operator_state_count : 0;
     recovered->operator_states = manifest != NULL ? manifest->operator_states : NULL;
-    if (weir_job_change_check(&change, context->config->is_state_loss_allowed, error) !=
-        WEIR_OK) {
+    if (weir_job_change_check(&change, context->config->is_state_loss_allowed, error) != WEIR_OK) {
         return WEIR_ERROR;
     }
     if (is_deciding) {

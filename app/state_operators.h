@@ -11,6 +11,9 @@ struct weir_state_operator {
     struct weir_manifest_operator record; // for the next manifests
     const struct weir_plan_node *node;
     bool is_input_changing; // rows that came before can be taken back
+    // As the checkpoint knows it, with slots also where an early version did not record them, if it
+    // can be told which they were. NULL: it does not know it.
+    const struct weir_manifest_operator *before;
 };
 
 struct weir_state_operators {

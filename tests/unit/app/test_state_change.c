@@ -284,6 +284,24 @@ static void test_early_manifests(void **state)
     assert_int_equal(change.conversion_count, 0);
     assert_true(change.operators[0].has_slots); // from its next checkpoint on
     assert_false(change.restored[0].has_slots);
+    // What it kept is told from its layout where all of it is still there.
+    before = early_manifest_of(
+        TABLES "INSERT INTO d (k, s, c) SELECT k, count(DISTINCT v), sum(v) FILTER (WHERE w > 1) "
+               "FROM t GROUP BY k;",
+        true);
+    const char *more =
+        TABLES "INSERT INTO d (k, m, c, s) SELECT k, max(v), sum(v) FILTER (WHERE w > 1), "
+               "count(DISTINCT v) FROM t GROUP BY k;";
+    keeps(&before, more, 1,
+          "aggregate → d: max(v) is new and starts from now: NULL in rows that are there (rows not "
+          "counted) until more come\n");
+    weir_job_change_find(plan_of(more), &before, arena, &change);
+    assert_int_equal(change.operators[0].slots[0].number, 2);
+    assert_int_equal(change.operators[0].slots[1].number, 1);
+    assert_int_equal(change.operators[0].slots[2].number, 0);
+    assert_int_equal(change.conversion_count, 1);
+    loses(&before, TABLES "INSERT INTO d (k, s) SELECT k, count(DISTINCT v) FROM t GROUP BY k;", 0,
+          "and would keep");
     before = early_manifest_of(TABLES SUM, false);
     keeps(&before, TABLES SUM, 1, "keeps its state");
     loses(&before, TABLES "INSERT INTO c SELECT v FROM t;", 0, "is no longer there");
