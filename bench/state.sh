@@ -16,8 +16,8 @@
 #   --dir DIR           broker, logs, state (a new one below /tmp; taken away unless given)
 #   --brokers LIST      a running broker instead of one of its own
 #
-# Prints the 50th, 90th and 99th percentile and the maximum of each figure. The figures are wall clock:
-# on a machine with other work they are upper bounds.
+# Prints the 50th, 90th and 99th percentile and the maximum of each figure. The figures are wall clock,
+# but for the CPU of a pause: on a machine with other work they are upper bounds.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 
@@ -107,11 +107,14 @@ echo "$keys keys, $per_second changes a second for $seconds s, $tasks tasks, $pa
     "memory ${memory:-as by default}; filled within $filled_s s; $memory_line;" \
     "$(((cpu_after - cpu_before) * 100 / $(getconf CLK_TCK) / seconds)) % of a core;" \
     "load $(cut -d' ' -f1 /proc/loadavg)"
-sed -n 's/.*task \(.*\)\/[0-9]*: barrier [0-9]* took \([0-9]*\) us, of these \([0-9]*\) us.*/\1\t\2\t\3/p' \
-    "$dir/steady.log" >"$dir/pauses.tsv"
+pause='s/.*task \(.*\)\/[0-9]*: barrier [0-9]* took \([0-9]*\) us, of these [0-9]* us in the state;'
+pause+=' \([0-9]*\) us of CPU.*/\1\t\2\t\3/p'
+sed -n "$pause" "$dir/steady.log" >"$dir/pauses.tsv"
 cut -f1 "$dir/pauses.tsv" | sort -u | while read -r stage; do
     awk -F'\t' -v s="$stage" '$1 == s {print $2 / 1000}' "$dir/pauses.tsv" |
         quantiles "pause of $stage" ms
+    awk -F'\t' -v s="$stage" '$1 == s {print $3 / 1000}' "$dir/pauses.tsv" |
+        quantiles "CPU of it" ms
 done
 committed='s/.*committed: \([0-9]*\) ms, of these \([0-9]*\) ms at the committer, before that'
 committed+=' \([0-9]*\) ms in the tasks, \([0-9]*\) ms for.*'

@@ -129,14 +129,16 @@ bool weir_task_is_running(const struct weir_task *task)
     return atomic_load_explicit(&task->is_running, memory_order_acquire);
 }
 
-// How long the task has taken no input.
+// How long the task has taken no input. The CPU time beside it is what does not depend on the load
+// of the machine.
 static void log_pause(const struct weir_task *task, const struct weir_barrier *barrier,
-                      int64_t start_us, int64_t passed_us)
+                      int64_t start_us, int64_t passed_us, int64_t start_cpu_us)
 {
     int64_t end_us = weir_monotonic_us();
-    weir_log(WEIR_LOG_DEBUG, "task %s: barrier %lld took %lld us, of these %lld us in the state",
+    weir_log(WEIR_LOG_DEBUG,
+             "task %s: barrier %lld took %lld us, of these %lld us in the state; %lld us of CPU",
              task->name, (long long)barrier->number, (long long)(end_us - start_us),
-             (long long)(end_us - passed_us));
+             (long long)(end_us - passed_us), (long long)(weir_thread_cpu_us() - start_cpu_us));
 }
 
 // Gives up the snapshot that is passing: its epoch has failed.
@@ -214,6 +216,7 @@ static enum weir_status on_trigger(struct weir_task *task, const struct weir_bar
         }
     }
     int64_t start_us = weir_monotonic_us();
+    int64_t start_cpu_us = weir_thread_cpu_us();
     if (weir_failpoint("task.barrier")) {
         return weir_error_set(error, WEIR_DOMAIN_RUNTIME, WEIR_ACTION_RECOVER,
                               "failpoint task.barrier");
@@ -232,7 +235,7 @@ static enum weir_status on_trigger(struct weir_task *task, const struct weir_bar
         task->has_asked_checkpoint = false;
     }
     task->is_final = barrier->type == WEIR_BARRIER_FINAL;
-    log_pause(task, barrier, start_us, passed_us);
+    log_pause(task, barrier, start_us, passed_us, start_cpu_us);
     return pass_on_if_sent(task, error);
 }
 

@@ -24,6 +24,13 @@ int64_t weir_monotonic_us(void)
     return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
+int64_t weir_thread_cpu_us(void)
+{
+    struct timespec used;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    return (int64_t)used.tv_sec * 1000000 + used.tv_nsec / 1000;
+}
+
 static int64_t wall_ms(const struct weir_clock *clock)
 {
     (void)clock;

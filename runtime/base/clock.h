@@ -19,6 +19,7 @@ static inline int64_t weir_now_ms(const struct weir_clock *clock)
 
 // For measuring how long things take, where nothing is decided by it: the system's clock.
 int64_t weir_monotonic_us(void);
+int64_t weir_thread_cpu_us(void); // that the calling thread has used
 
 static inline int64_t weir_wall_ms(const struct weir_clock *clock)
 {
