@@ -3,8 +3,9 @@
 //
 //   epoch of the slot       condition    a write to the key
 //   cache->epoch            current      changes it in place
-//   > durable_through       frozen       leaves it alone (its log is being written, or its operator
-//                                        still reads what has changed); a copy becomes current
+//   > logged_through        frozen       leaves it alone while its log is being written, or its
+//                                        operator has yet to read it as a change: a copy becomes
+//                                        current. Else it is treated as a logged one
 //   > applying_through      logged       takes it out of its set and makes it current, in place
 //   > clean_through         applying     leaves it alone (it is on its way into RocksDB); a copy
 //                                        becomes current
@@ -24,7 +25,7 @@
 //    is E. What was taken out of them is in later ones, up to E. So RocksDB then, with the logs of
 //    m + 1 to k, makes up the state at barrier k for k >= E (for k between the two it does not).
 // 5. An absent version of a set that became clean leaves: RocksDB does not have the key either. One
-//    of a key that RocksDB never had leaves once it is durable; no other version of the key is in
+//    of a key that RocksDB never had leaves once it is logged; no other version of the key is in
 //    any set then (a copy counts as stored).
 // 6. group->complete_below: every existing key below it is in the table. Clean versions that exist
 //    lower it when they leave; absent ones need not.
@@ -228,7 +229,7 @@ static struct weir_version *copy_version(struct weir_cache *cache, struct weir_g
     return copy;
 }
 
-// Takes a logged version out of its set.
+// Takes a version out of its set.
 static void take_out(struct weir_cache *cache, const struct weir_cached_state *state,
                      uint32_t epoch, const struct weir_version *version)
 {
@@ -238,8 +239,10 @@ static void take_out(struct weir_cache *cache, const struct weir_cached_state *s
     list->versions[version->list_idx] = NULL;
     set->bytes -= version->room_bytes;
     cache->frozen_bytes -= version->room_bytes;
-    cache->logged_bytes -= version->room_bytes;
-    cache->logged_absent_count -= version->is_absent;
+    if (epoch <= cache->logged_through) {
+        cache->logged_bytes -= version->room_bytes;
+        cache->logged_absent_count -= version->is_absent;
+    }
 }
 
 static void supersede(struct weir_cache *cache, uint32_t epoch, struct weir_version *version)
@@ -250,24 +253,21 @@ static void supersede(struct weir_cache *cache, uint32_t epoch, struct weir_vers
     set->superseded = version;
 }
 
-static bool is_logged(const struct weir_cache *cache, uint32_t epoch)
+// Neither the io side nor the operator reads it any more, although it stands in a set.
+static bool can_be_taken_out(const struct weir_cache *cache, const struct weir_cached_state *state,
+                             uint32_t epoch, const struct weir_version *version)
 {
-    return epoch > cache->applying_through && epoch <= cache->durable_through;
+    return epoch > cache->applying_through && epoch <= cache->written_through &&
+           (epoch != state->read_epoch || version->list_idx < state->read_idx);
 }
 
 void weir_cache_fetch_set(const struct weir_cache *cache, const struct weir_cached_state *state,
                           const struct weir_slot *slot)
 {
-    if (is_logged(cache, slot->epoch)) {
+    if (can_be_taken_out(cache, state, slot->epoch, slot->version)) {
         const struct weir_frozen_set *set = weir_cache_set_of(cache, slot->epoch);
         __builtin_prefetch(&set->lists[state->idx].versions[slot->version->list_idx], 1);
     }
-}
-
-// The io side reads it.
-static bool is_shared(const struct weir_cache *cache, uint32_t epoch)
-{
-    return epoch > cache->clean_through && epoch < cache->epoch && !is_logged(cache, epoch);
 }
 
 // Makes the slot's version, which is of an earlier epoch, one of the current one.
@@ -277,11 +277,12 @@ static struct weir_version *renew(struct weir_cache *cache, struct weir_cached_s
 {
     struct weir_version *old = slot->version;
     uint32_t epoch = slot->epoch;
-    bool is_left = is_shared(cache, epoch);
+    bool is_taken_out = can_be_taken_out(cache, state, epoch, old);
+    bool is_left = epoch > cache->clean_through && !is_taken_out;
     bool is_clean_entry = epoch > 0 && weir_cache_is_clean(cache, slot);
     bool fits = weir_version_size(old->key_bytes, value_bytes) <= old->room_bytes;
     struct weir_version *version = old;
-    if (is_logged(cache, epoch)) {
+    if (is_taken_out) {
         take_out(cache, state, epoch, old);
     }
     if (is_left || !fits) {

@@ -30,10 +30,12 @@ struct weir_cache {
     size_t frozen_bytes;          // of all sets
     size_t logged_bytes;          // of those among them that are logged
     uint64_t logged_absent_count; // removed keys that are in these
-    // Epochs, each as the task has seen it: clean_through <= applying_through <= durable_through <
+    // Epochs, each as the task has seen it: clean_through <= applying_through <= logged_through <=
+    // written_through <
     // epoch. Which condition a version is in follows from them: cache.c.
-    uint32_t epoch; // in which is written now, from 1
-    uint32_t durable_through;
+    uint32_t epoch;            // in which is written now, from 1
+    uint32_t written_through;  // into logs
+    uint32_t logged_through;   // and read by operators that read what has changed
     uint32_t applying_through; // == clean_through: nothing is being applied
     uint32_t clean_through;
     struct weir_frozen_set **sets; // epoch e in place e & (capacity - 1)
@@ -98,17 +100,9 @@ void weir_cache_begin_changes(struct weir_cache *cache, struct weir_cached_state
 uint32_t weir_cache_read_changes(struct weir_cache *cache, struct weir_cached_state *state,
                                  uint32_t count_max, struct weir_state_change *changes);
 
-// The last epoch whose set nobody reads any more, of those that are durable: what set_durable may
-// be told.
-static inline uint32_t weir_cache_read_through(const struct weir_cache *cache,
-                                               uint32_t durable_through)
-{
-    bool is_read = cache->reading_count > 0 && durable_through >= cache->read_epoch;
-    return is_read ? cache->read_epoch - 1 : durable_through;
-}
-
-// The sets up to the epoch are durable, and nobody reads them for now.
-void weir_cache_set_durable(struct weir_cache *cache, uint32_t durable_through);
+// The sets up to the epoch have been written into their logs. Those of them that nobody reads any
+// more become logged ones; so a call is due when reading has come to its end, too.
+void weir_cache_set_written(struct weir_cache *cache, uint32_t written_through);
 
 static inline bool weir_cache_is_applying(const struct weir_cache *cache)
 {

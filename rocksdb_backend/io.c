@@ -2,12 +2,15 @@
 // See io.h.
 //
 // Invariants
-// 1. durable_through moves to n only when log n is durable; clean_through only when all sets up to
-//    there are in the live RocksDB; each as the last use of the sets.
+// 1. written_through moves to n only when all of log n has been written, which need not be durable
+//    yet; clean_through only when all sets up to there are in the live RocksDB; each as the last
+//    use of the sets.
 // 2. A handle lists only files that were synced before, and a folder entry that was.
 // 3. The handle of n lists one materialisation m < n that is whole for n (or none), and all logs of
 //    numbers in (m, n] that there are: a task without changes writes no log.
-// 4. After a failure no set becomes durable and no snapshot is let go of other than abandoned.
+// 4. After a failure no set becomes durable and no snapshot is let go of other than abandoned. What
+//    RocksDB or a materialisation has of a set that is not durable is in no handle: the live folder
+//    of a life that failed is never used, and a handle comes after all logs before it.
 // 5. A file that a handle lists no more is listed by no later one. So what the manifests that are
 //    kept do not list and an older one did can go (retention.h).
 #include "rocksdb_backend/io.h"
@@ -42,7 +45,7 @@ struct weir_io {
     struct weir_worker *log;
     struct weir_worker *live;
     struct weir_worker *publish;
-    _Atomic uint64_t progress; // durable_through in the upper half, clean_through in the lower
+    _Atomic uint64_t progress; // written_through in the upper half, clean_through in the lower
     atomic_bool is_failed;
     atomic_bool is_materialising;
     int64_t materialised_ms; // task: when the last one was begun; -1: none was
@@ -100,7 +103,7 @@ enum weir_status weir_io_check(struct weir_io *io, struct weir_error *error)
 struct weir_io_progress weir_io_progress(const struct weir_io *io)
 {
     uint64_t progress = atomic_load_explicit(&io->progress, memory_order_acquire);
-    return (struct weir_io_progress){.durable_through = (uint32_t)(progress >> 32),
+    return (struct weir_io_progress){.written_through = (uint32_t)(progress >> 32),
                                      .clean_through = (uint32_t)progress};
 }
 
@@ -135,11 +138,31 @@ static void list_next(struct weir_io *io)
     drop_logs_through(io, io->materialised.files[0].number);
 }
 
+// A set on its way into its log: what is still to be known of it when it is the task's again.
+struct logging {
+    struct weir_io *io;
+    struct weir_snapshot *snapshot;
+    uint32_t epoch;
+    uint32_t rows_count;
+    struct weir_state_rows *rows; // malloc
+};
+
+static void note_rows(struct logging *logging, const struct weir_frozen_set *set)
+{
+    logging->rows = weir_alloc((set->list_count + 1) * sizeof *logging->rows);
+    for (uint32_t i = 0; i < set->list_count; i++) {
+        if (set->lists[i].rows_of != NULL) {
+            logging->rows[logging->rows_count++] = (struct weir_state_rows){
+                .operator_id = set->lists[i].rows_of, .count = set->lists[i].row_count};
+        }
+    }
+}
+
 // The handle of the set's checkpoint, whose log (if it has one) is in the list already.
-static void add_handle(struct weir_io *io, const struct weir_frozen_set *set)
+static void add_handle(struct weir_io *io, const struct logging *logging)
 {
     pthread_mutex_lock(&io->lock);
-    if (io->next.count > 0 && set->epoch >= io->next_epoch) {
+    if (io->next.count > 0 && logging->epoch >= io->next_epoch) {
         list_next(io);
     }
     uint32_t count = io->materialised.count + io->logs.count;
@@ -150,34 +173,35 @@ static void add_handle(struct weir_io *io, const struct weir_frozen_set *set)
     if (io->logs.count > 0) {
         memcpy(files + io->materialised.count, io->logs.files, io->logs.count * sizeof *files);
     }
-    struct weir_state_rows *rows = weir_alloc((set->list_count + 1) * sizeof *rows);
-    uint32_t rows_count = 0;
-    for (uint32_t i = 0; i < set->list_count; i++) {
-        if (set->lists[i].rows_of != NULL) {
-            rows[rows_count++] = (struct weir_state_rows){.operator_id = set->lists[i].rows_of,
-                                                          .count = set->lists[i].row_count};
-        }
-    }
     struct weir_state_handle handle = {.stage = io->config.stage,
                                        .key_groups = io->config.key_groups,
                                        .file_count = count,
                                        .files = files,
-                                       .rows_count = rows_count,
-                                       .rows = rows};
-    weir_snapshot_set_state(set->snapshot, &handle);
+                                       .rows_count = logging->rows_count,
+                                       .rows = logging->rows};
+    weir_snapshot_set_state(logging->snapshot, &handle);
     pthread_mutex_unlock(&io->lock);
     free(files);
-    free(rows);
 }
 
-static enum weir_status write_log(struct weir_io *io, const struct weir_frozen_set *set,
+// From here on the set is the task's again.
+static void give_back(void *context)
+{
+    const struct logging *logging = context;
+    uint32_t steps = logging->epoch - weir_io_progress(logging->io).written_through;
+    add_progress(logging->io, (uint64_t)steps << 32);
+}
+
+static enum weir_status write_log(struct logging *logging, const struct weir_frozen_set *set,
                                   struct weir_error *error)
 {
+    struct weir_io *io = logging->io;
+    struct weir_state_file file = {.number = set->number};
     char *name = weir_state_name_of_log(io->config.name_prefix, set->number);
-    struct weir_state_file file = {.name = name, .number = set->number};
+    file.name = name;
     enum weir_status status =
         weir_redo_log_write(set, io->config.stage, io->config.key_groups, io->config.store_folder,
-                            name, &file.size_bytes, &file.xxh3, error);
+                            name, give_back, logging, &file.size_bytes, &file.xxh3, error);
     if (status == WEIR_OK) {
         pthread_mutex_lock(&io->lock);
         append(&io->logs, &file);
@@ -188,39 +212,37 @@ static enum weir_status write_log(struct weir_io *io, const struct weir_frozen_s
     return status;
 }
 
-static void abandon(struct weir_frozen_set *set)
-{
-    struct weir_snapshot *snapshot = set->snapshot;
-    set->snapshot = NULL;
-    weir_snapshot_abandon(snapshot);
-}
-
 static void run_log(void *context, void *item)
 {
     struct weir_io *io = context;
     struct weir_frozen_set *set = item;
+    struct logging logging = {.io = io, .snapshot = set->snapshot, .epoch = set->epoch};
     struct weir_error error;
-    if (atomic_load(&io->is_failed)) {
-        abandon(set);
-        return;
-    }
-    if (set->entry_count > 0 && write_log(io, set, &error) != WEIR_OK) {
-        weir_io_fail(io, &error);
-        abandon(set);
-        return;
-    }
-    add_handle(io, set);
-    struct weir_snapshot *snapshot = set->snapshot;
+    bool is_good = !atomic_load(&io->is_failed);
     set->snapshot = NULL;
-    weir_snapshot_release(snapshot);
-    uint32_t steps = set->epoch - weir_io_progress(io).durable_through;
-    add_progress(io, (uint64_t)steps << 32); // from here on the set is the task's again
+    note_rows(&logging, set);
+    if (is_good && set->entry_count == 0) {
+        give_back(&logging);
+    } else if (is_good && write_log(&logging, set, &error) != WEIR_OK) {
+        weir_io_fail(io, &error);
+        is_good = false;
+    }
+    if (is_good) {
+        add_handle(io, &logging);
+        weir_snapshot_release(logging.snapshot);
+    } else {
+        weir_snapshot_abandon(logging.snapshot);
+    }
+    free(logging.rows);
 }
 
 static void drop_log(void *context, void *item)
 {
     (void)context;
-    abandon(item);
+    struct weir_frozen_set *set = item;
+    struct weir_snapshot *snapshot = set->snapshot;
+    set->snapshot = NULL;
+    weir_snapshot_abandon(snapshot);
 }
 
 static void add_set(struct weir_bulk *bulk, const struct weir_frozen_set *set)

@@ -2,8 +2,8 @@
 // The io side of a task's state: what becomes of frozen sets. Three workers, so that a checkpoint
 // waits for nothing but its own log:
 //
-//   log         writes redo log n, adds the handle of checkpoint n to its snapshot, lets go of it,
-//               moves durable_through, wakes the task
+//   log         writes redo log n, moves written_through, wakes the task; syncs the log, adds the
+//               handle of checkpoint n to its snapshot, lets go of it
 //   live        applies the sets that the task hands over, several at a time, to the live RocksDB,
 //               moves clean_through, wakes the task; where it was asked for, takes a native
 //               checkpoint then
@@ -43,7 +43,7 @@ struct weir_io *weir_io_create(const struct weir_io_config *config, uint32_t fil
                                const struct weir_state_file *files);
 
 // Hands a set over to be logged. Its snapshot is held and let go of, or abandoned; the set itself
-// is read until its epoch is durable.
+// is read until its epoch is written.
 void weir_io_submit(struct weir_io *io, struct weir_frozen_set *set);
 
 // Hands sets over to be applied, which are read until the last one's epoch is clean.
@@ -52,9 +52,10 @@ void weir_io_apply(struct weir_io *io, struct weir_application *application);
 // Whether the logs since the last materialisation are reason enough for the next one.
 bool weir_io_wants_materialisation(struct weir_io *io);
 
-// How far the io side has come: epochs that are durable, and those that are in the live RocksDB.
+// How far the io side has come: epochs whose logs have been written (and may not be synced yet),
+// and those that are in the live RocksDB.
 struct weir_io_progress {
-    uint32_t durable_through;
+    uint32_t written_through;
     uint32_t clean_through;
 };
 struct weir_io_progress weir_io_progress(const struct weir_io *io);

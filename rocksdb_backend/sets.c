@@ -92,6 +92,9 @@ static void take_back(struct weir_cache *cache, struct weir_frozen_set *set)
         struct weir_version_list *list = &set->lists[i];
         for (uint32_t j = 0; j < list->absent_count; j++) {
             struct weir_version *version = list->versions[j];
+            if (version == NULL) { // taken out when it had been sent
+                continue;
+            }
             if (version->is_unstored && !version->is_superseded) {
                 set->bytes -= version->room_bytes;
                 cache->frozen_bytes -= version->room_bytes;
@@ -105,32 +108,35 @@ static void take_back(struct weir_cache *cache, struct weir_frozen_set *set)
     cache->logged_bytes += set->bytes;
 }
 
-void weir_cache_set_durable(struct weir_cache *cache, uint32_t durable_through)
+void weir_cache_set_written(struct weir_cache *cache, uint32_t written_through)
 {
-    WEIR_ASSERT(durable_through >= cache->durable_through && durable_through < cache->epoch);
-    while (cache->durable_through < durable_through) {
-        take_back(cache, weir_cache_set_of(cache, cache->durable_through + 1));
-        cache->durable_through++;
+    WEIR_ASSERT(written_through >= cache->written_through && written_through < cache->epoch);
+    cache->written_through = written_through;
+    bool is_read = cache->reading_count > 0 && written_through >= cache->read_epoch;
+    uint32_t logged_through = is_read ? cache->read_epoch - 1 : written_through;
+    while (cache->logged_through < logged_through) {
+        take_back(cache, weir_cache_set_of(cache, cache->logged_through + 1));
+        cache->logged_through++;
     }
 }
 
 struct weir_application *weir_cache_begin_apply(struct weir_cache *cache)
 {
     WEIR_ASSERT(!weir_cache_is_applying(cache));
-    uint32_t count = cache->durable_through - cache->clean_through;
+    uint32_t count = cache->logged_through - cache->clean_through;
     if (count == 0) {
         return NULL;
     }
     struct weir_application *application =
         weir_alloc_zero(sizeof *application + count * sizeof(struct weir_frozen_set *));
-    application->epoch = cache->durable_through;
-    application->number = weir_cache_set_of(cache, cache->durable_through)->number;
+    application->epoch = cache->logged_through;
+    application->number = weir_cache_set_of(cache, cache->logged_through)->number;
     application->whole_epoch = cache->epoch;
     application->set_count = count;
     for (uint32_t i = 0; i < count; i++) {
         application->sets[i] = weir_cache_set_of(cache, cache->clean_through + 1 + i);
     }
-    cache->applying_through = cache->durable_through;
+    cache->applying_through = cache->logged_through;
     cache->logged_bytes = 0;
     cache->logged_absent_count = 0;
     return application;

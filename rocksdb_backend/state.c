@@ -29,13 +29,13 @@ void weir_keyed_begin(struct weir_keyed_store *store)
 {
     struct weir_cache *cache = &store->cache;
     struct weir_io_progress progress = weir_io_progress(store->io);
-    progress.durable_through = weir_cache_read_through(cache, progress.durable_through);
-    if (progress.durable_through != cache->durable_through ||
+    bool is_read = cache->reading_count == 0 && cache->logged_through != cache->written_through;
+    if (is_read || progress.written_through != cache->written_through ||
         progress.clean_through != cache->clean_through) {
         if (progress.clean_through != cache->clean_through) {
             weir_cache_set_clean(cache, progress.clean_through);
         }
-        weir_cache_set_durable(cache, progress.durable_through);
+        weir_cache_set_written(cache, progress.written_through);
         apply_if_due(store);
     }
     weir_cache_make_room(cache);

@@ -125,7 +125,7 @@ static bool is_full(struct weir_state_store *base)
     weir_keyed_begin(store);
     const struct weir_cache *cache = &store->cache;
     bool is_io_at_work =
-        cache->durable_through + 1 != cache->epoch || weir_cache_is_applying(cache);
+        cache->written_through + 1 != cache->epoch || weir_cache_is_applying(cache);
     return is_io_at_work && weir_cache_used_bytes(cache) > cache->budget_bytes &&
            cache->dirty_bytes + cache->frozen_bytes > store->unclean_bytes_max;
 }

@@ -57,7 +57,7 @@ struct weir_state_ops {
     // come to its end before anything of the next epoch is read: what is not read yet takes room.
     void (*begin_changes)(struct weir_state *state);
     // The next ones, count_max at most, in no order, each key that was updated or removed once. 0:
-    // that was all. They stay valid until 0 is returned.
+    // that was all. They stay valid until the next call.
     uint32_t (*read_changes)(struct weir_state *state, uint32_t count_max,
                              struct weir_state_change *changes);
 };

@@ -71,7 +71,7 @@ static void assert_value(const struct weir_version *version, const char *value)
 // All sets there are, as the io side would.
 static void make_durable(struct fixture *fixture)
 {
-    weir_cache_set_durable(&fixture->cache, fixture->cache.epoch - 1);
+    weir_cache_set_written(&fixture->cache, fixture->cache.epoch - 1);
 }
 
 static void make_clean(struct fixture *fixture)
@@ -86,6 +86,49 @@ static struct fixture *freeze_next(struct fixture *fixture)
 {
     weir_cache_freeze(&fixture->cache, fixture->cache.epoch);
     return fixture;
+}
+
+// Of a set that is still being read, only what has yet to be read is left alone.
+static void test_cache_read_change_is_taken_over(void **state)
+{
+    struct fixture *fixture = *state;
+    struct weir_cache *cache = &fixture->cache;
+    struct weir_version *first = write(fixture, "a", "one");
+    struct weir_version *second = write(fixture, "b", "one");
+    remove_key(fixture, "c");
+    struct weir_state_change changes[4];
+    weir_cache_begin_changes(cache, &fixture->state);
+    struct weir_frozen_set *set = weir_cache_freeze(cache, 10);
+    struct weir_version *removed = set->lists[0].versions[0]; // first, as it is absent
+    assert_int_equal(weir_cache_read_changes(cache, &fixture->state, 2, changes), 2);
+    assert_ptr_equal(changes[1].value.data, weir_version_data(set->lists[0].versions[1]));
+    bool is_first = set->lists[0].versions[1] == first;
+    const char *sent = is_first ? "a" : "b";
+    const char *waiting = is_first ? "b" : "a";
+
+    // Not even what has been read: its log is being written.
+    struct weir_version *copy = write(fixture, sent, "two");
+    assert_ptr_not_equal(copy, is_first ? first : second);
+    assert_ptr_equal(set->lists[0].versions[1], is_first ? first : second);
+    make_durable(fixture);
+    assert_int_equal(cache->logged_through, 0);
+    assert_int_equal(cache->logged_bytes, 0);
+    // It has been read, and comes into the current epoch.
+    assert_ptr_equal(write(fixture, "c", "two"), removed);
+    assert_null(set->lists[0].versions[0]);
+    // It has not.
+    copy = write(fixture, waiting, "two");
+    assert_ptr_not_equal(copy, is_first ? second : first);
+    assert_value(is_first ? second : first, "one");
+    assert_int_equal(weir_cache_read_changes(cache, &fixture->state, 4, changes), 1);
+    assert_true(weir_view_equal(changes[0].value, weir_view_of("one")));
+    assert_int_equal(weir_cache_read_changes(cache, &fixture->state, 4, changes), 0);
+    make_durable(fixture);
+    assert_int_equal(cache->logged_through, 1);
+    assert_int_equal(cache->logged_bytes, set->bytes);
+    assert_int_equal(cache->logged_absent_count, 0);
+    make_clean(freeze_next(fixture));
+    assert_int_equal(cache->frozen_bytes, 0);
 }
 
 static void test_cache_current_is_changed_in_place(void **state)
@@ -372,6 +415,7 @@ static void test_cache_used_versions_stay(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_cache_read_change_is_taken_over, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_cache_current_is_changed_in_place, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_cache_frozen_is_left_alone, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_cache_clean_becomes_current_in_place, set_up,

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A checkpoint in the format of the store as it once was, kept in fixtures/ for ever: whatever
+// Checkpoints in the formats of the store as they once were, kept in fixtures/ for ever: whatever
 // becomes of the format, what was written then is still read, with the same key groups and with
-// others. It holds a materialisation, redo logs behind it, changed and removed keys.
-// WEIR_TEST_WRITE_FIXTURE=<folder> writes one anew, for another format beside this one.
+// others. Each holds a materialisation, redo logs behind it, changed and removed keys. The number
+// is the format of the redo logs. WEIR_TEST_WRITE_FIXTURE=<folder> writes one anew, for another
+// format beside these.
 #include "rocksdb_backend/store.h"
 #include "runtime/savepoint.h"
 
@@ -12,14 +13,14 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { KEYS = 64, EPOCHS = 4, TASKS_MAX = 3 };
+enum { KEYS = 64, EPOCHS = 4, TASKS_MAX = 3, FORMATS = 2 };
 
 // Beside this file.
-static const char *fixture(void)
+static const char *fixture(int format)
 {
     static char path[1024];
-    snprintf(path, sizeof path, "%.*sfixtures/store-1",
-             (int)(strrchr(__FILE__, '/') - __FILE__ + 1), __FILE__);
+    snprintf(path, sizeof path, "%.*sfixtures/store-%d",
+             (int)(strrchr(__FILE__, '/') - __FILE__ + 1), __FILE__, format);
     return path;
 }
 
@@ -193,20 +194,13 @@ static void check_keys(struct parts *parts, uint32_t task_idx, uint32_t task_cou
     }
 }
 
-static void test_store_of_format_1_is_read(void **state)
+static void assert_read(const char *folder)
 {
-    (void)state;
-    const char *write_to = getenv("WEIR_TEST_WRITE_FIXTURE");
-    if (write_to != NULL) {
-        write_fixture(write_to);
-    }
     struct weir_arena *arena = weir_arena_create(65536);
     struct weir_manifest manifest;
     struct weir_error error;
-    if (weir_savepoint_read(write_to != NULL ? write_to : fixture(), arena, &manifest, &error) !=
-            WEIR_OK ||
-        weir_savepoint_verify(write_to != NULL ? write_to : fixture(), &manifest, &error) !=
-            WEIR_OK) {
+    if (weir_savepoint_read(folder, arena, &manifest, &error) != WEIR_OK ||
+        weir_savepoint_verify(folder, &manifest, &error) != WEIR_OK) {
         fail_msg("%s", error.text);
     }
     assert_int_equal(manifest.number, EPOCHS);
@@ -222,10 +216,9 @@ static void test_store_of_format_1_is_read(void **state)
             // A copy: a restore with other key groups writes a materialisation of its own there.
             struct parts parts;
             char copy[] = "/tmp/weir-fixture-copy-XXXXXX";
-            char command[600];
+            char command[2048];
             assert_non_null(mkdtemp(copy));
-            snprintf(command, sizeof command, "cp -r %s/. %s",
-                     write_to != NULL ? write_to : fixture(), copy);
+            snprintf(command, sizeof command, "cp -r %s/. %s", folder, copy);
             assert_int_equal(system(command), 0);
             open_store(&parts, copy, i, task_count, EPOCHS, 1, manifest.states);
             check_keys(&parts, i, task_count, &found);
@@ -238,8 +231,21 @@ static void test_store_of_format_1_is_read(void **state)
     weir_arena_destroy(arena);
 }
 
+static void test_store_of_each_format_is_read(void **state)
+{
+    (void)state;
+    const char *write_to = getenv("WEIR_TEST_WRITE_FIXTURE");
+    if (write_to != NULL) {
+        write_fixture(write_to);
+        assert_read(write_to);
+    }
+    for (int format = 1; format <= FORMATS; format++) {
+        assert_read(fixture(format));
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_store_of_format_1_is_read)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_store_of_each_format_is_read)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
