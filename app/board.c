@@ -3,6 +3,7 @@
 #include "app/board.h"
 
 #include "app/job_figures.h"
+#include "app/registries.h"
 #include "app/signals.h"
 #include "runtime/base/assert.h"
 #include "runtime/base/metrics.h"
@@ -310,6 +311,9 @@ bool weir_board_is_ready(struct weir_board *board, struct weir_buffer *reasons)
                            board->last_completed, age_ms / 1000, age_ms_max / 1000);
     }
     if (board->life.watch != NULL && weir_watch_describe(board->life.watch, reasons)) {
+        is_ready = false;
+    }
+    if (weir_registries_are_waited_for(board->life.registries, reasons)) {
         is_ready = false;
     }
     return is_ready;

@@ -15,6 +15,7 @@
 #include <pthread.h>
 
 struct weir_job_figures;
+struct weir_registries;
 struct weir_watch;
 
 enum weir_job_state {
@@ -52,6 +53,7 @@ struct weir_board_life {
     const char *attempt;
     struct weir_job_figures *figures;
     struct weir_watch *watch;
+    const struct weir_registries *registries; // NULL: none
 };
 
 struct weir_board {

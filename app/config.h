@@ -63,10 +63,14 @@ struct weir_config {
     int64_t restart_backoff_max_ms;
     const char *http_listen;     // "": off
     const char *http_token;      // NULL: none
-    const char *schema_registry; // NULL: none, like the two that follow
+    const char *schema_registry; // NULL: none, like those that follow
     const char *schema_registry_username;
     const char *schema_registry_password;
+    const char *schema_registry_token;
     const char *schema_registry_ca; // NULL: the system's
+    const char *schema_registry_certificate;
+    const char *schema_registry_key;
+    const char *schema_registry_key_password;
     enum weir_log_level log_level;
     enum weir_log_format log_format;
     const char *failpoints; // NULL: none

@@ -300,6 +300,38 @@ const struct weir_variable weir_variables[] = {
         .meaning = "Password of the schema registry.",
     },
     {
+        .name = "WEIR_SCHEMA_REGISTRY_TOKEN",
+        .kind = WEIR_VARIABLE_TEXT,
+        .offset = FIELD(schema_registry_token),
+        .is_secret = true,
+        .form = "text",
+        .meaning = "Bearer token for the schema registry, instead of user and password.",
+    },
+    {
+        .name = "WEIR_SCHEMA_REGISTRY_CERTIFICATE",
+        .kind = WEIR_VARIABLE_TEXT,
+        .offset = FIELD(schema_registry_certificate),
+        .form = "a path",
+        .meaning = "File with the certificate (PEM) that an `https` registry wants to see of its "
+                   "clients.",
+    },
+    {
+        .name = "WEIR_SCHEMA_REGISTRY_KEY",
+        .kind = WEIR_VARIABLE_TEXT,
+        .offset = FIELD(schema_registry_key),
+        .form = "a path",
+        .meaning = "File with the private key (PEM) of that certificate; without it the key is "
+                   "in the certificate's file.",
+    },
+    {
+        .name = "WEIR_SCHEMA_REGISTRY_KEY_PASSWORD",
+        .kind = WEIR_VARIABLE_TEXT,
+        .offset = FIELD(schema_registry_key_password),
+        .is_secret = true,
+        .form = "text",
+        .meaning = "Password of the private key.",
+    },
+    {
         .name = "WEIR_SCHEMA_REGISTRY_CA",
         .kind = WEIR_VARIABLE_TEXT,
         .offset = FIELD(schema_registry_ca),

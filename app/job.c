@@ -135,7 +135,8 @@ void weir_job_run(struct weir_job *job, struct weir_outcome *outcome)
     weir_board_begin_life(job->context->board,
                           &(struct weir_board_life){.attempt = job->recovered.attempt.text,
                                                     .figures = job->figures,
-                                                    .watch = job->watch},
+                                                    .watch = job->watch,
+                                                    .registries = job->context->registries},
                           job->recovered.number);
     weir_signals_wake(weir_mailbox_descriptor(job->mailbox));
     weir_control_set(job->context->control, job->mailbox);

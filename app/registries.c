@@ -8,6 +8,7 @@
 #include "runtime/base/log.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct table {
     struct weir_table_schemas schemas;
@@ -18,6 +19,7 @@ struct client {
     const char *url;
     const char *username;
     const char *password;
+    const char *token;
     struct weir_registry *registry;
 };
 
@@ -48,8 +50,25 @@ static const char *url_of(const struct weir_table *table, const struct weir_conf
 void weir_registries_check(const struct weir_plan *plan, const struct weir_config *config,
                            struct weir_fault_list *faults)
 {
+    if (config->schema_registry_token != NULL &&
+        (config->schema_registry_username != NULL || config->schema_registry_password != NULL)) {
+        weir_fault_list_add(faults, "WEIR_SCHEMA_REGISTRY_TOKEN is given beside "
+                                    "WEIR_SCHEMA_REGISTRY_USERNAME or _PASSWORD; one of the two "
+                                    "is sent");
+    }
+    if (config->schema_registry_key != NULL && config->schema_registry_certificate == NULL) {
+        weir_fault_list_add(faults, "WEIR_SCHEMA_REGISTRY_KEY is given without "
+                                    "WEIR_SCHEMA_REGISTRY_CERTIFICATE");
+    }
     for (uint32_t i = 0; i < plan->table_count; i++) {
         const struct weir_table *table = plan->tables[i];
+        if (table->schema_registry_token != NULL &&
+            (table->schema_registry_username != NULL || table->schema_registry_password != NULL)) {
+            weir_fault_list_add(faults,
+                                "table \"%s\": schema_registry_token is given beside a user and "
+                                "password; one of the two is sent",
+                                table->name);
+        }
         if (is_avro(table) && url_of(table, config) == NULL) {
             weir_fault_list_add(faults,
                                 "table \"%s\" is in Avro, but neither its option schema_registry "
@@ -68,20 +87,21 @@ static enum weir_status client_of(struct weir_registries *registries,
                                   const struct weir_table *table, const struct weir_config *config,
                                   struct weir_registry **registry, struct weir_error *error)
 {
-    bool is_own = table->schema_registry != NULL; // the job's user is not for another registry
+    // The job's user or token is not for another registry, nor beside a table's own.
+    bool is_own = table->schema_registry != NULL || table->schema_registry_token != NULL ||
+                  table->schema_registry_username != NULL;
     struct client client = {
         .url = url_of(table, config),
-        .username = table->schema_registry_username != NULL ? table->schema_registry_username
-                    : is_own                                ? NULL
-                                                            : config->schema_registry_username,
+        .username = is_own ? table->schema_registry_username : config->schema_registry_username,
         .password = table->schema_registry_password != NULL ? table->schema_registry_password
                     : is_own                                ? NULL
                                                             : config->schema_registry_password,
+        .token = is_own ? table->schema_registry_token : config->schema_registry_token,
     };
     for (uint32_t i = 0; i < registries->client_count; i++) {
         const struct client *known = &registries->clients[i];
         if (is_same(known->url, client.url) && is_same(known->username, client.username) &&
-            is_same(known->password, client.password)) {
+            is_same(known->password, client.password) && is_same(known->token, client.token)) {
             *registry = known->registry;
             return WEIR_OK;
         }
@@ -95,7 +115,11 @@ static enum weir_status client_of(struct weir_registries *registries,
                 .url = client.url,
                 .username = client.username,
                 .password = client.password,
+                .token = client.token,
                 .ca_path = config->schema_registry_ca,
+                .certificate_path = config->schema_registry_certificate,
+                .key_path = config->schema_registry_key,
+                .key_password = config->schema_registry_key_password,
                 .cache_folder =
                     weir_arena_printf(registries->arena, "%s/schemas", config->state_dir),
             },
@@ -105,6 +129,38 @@ static enum weir_status client_of(struct weir_registries *registries,
     *registry = client.registry;
     registries->clients[registries->client_count++] = client;
     return WEIR_OK;
+}
+
+// The full name of the record: what the table says, or a name that Avro takes, from the table's.
+static const char *record_name(struct weir_arena *arena, const struct weir_table *table,
+                               bool is_key)
+{
+    if (table->record_name != NULL) {
+        return weir_arena_printf(arena, "%s%s", table->record_name, is_key ? "_key" : "");
+    }
+    bool starts_with_digit = table->name[0] >= '0' && table->name[0] <= '9';
+    char *name = weir_arena_printf(arena, "weir.%s%s%s", starts_with_digit ? "_" : "", table->name,
+                                   is_key ? "_key" : "");
+    for (char *at = name + strlen("weir."); *at != '\0'; at++) {
+        bool is_good = (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') ||
+                       (*at >= '0' && *at <= '9') || *at == '_';
+        *at = is_good ? *at : '_';
+    }
+    return name;
+}
+
+static const char *subject_of(struct weir_arena *arena, const struct weir_table *table, bool is_key)
+{
+    const char *record = record_name(arena, table, is_key);
+    switch (table->subject_strategy) {
+    case WEIR_SUBJECT_RECORD:
+        return record;
+    case WEIR_SUBJECT_TOPIC_RECORD:
+        return weir_arena_printf(arena, "%s-%s", table->topic, record);
+    case WEIR_SUBJECT_TOPIC:
+        break;
+    }
+    return weir_arena_printf(arena, "%s-%s", table->topic, is_key ? "key" : "value");
 }
 
 enum weir_status weir_registries_create(const struct weir_plan *plan,
@@ -125,13 +181,12 @@ enum weir_status weir_registries_create(const struct weir_plan *plan,
         struct weir_table_schemas *schemas = &registries->tables[registries->table_count++].schemas;
         schemas->table = table;
         if (table->format == WEIR_FORMAT_AVRO) {
-            schemas->value_subject =
-                table->subject != NULL
-                    ? table->subject
-                    : weir_arena_printf(registries->arena, "%s-value", table->topic);
+            schemas->value_subject = table->subject != NULL
+                                         ? table->subject
+                                         : subject_of(registries->arena, table, false);
         }
         if (has_avro_keys(table)) {
-            schemas->key_subject = weir_arena_printf(registries->arena, "%s-key", table->topic);
+            schemas->key_subject = subject_of(registries->arena, table, true);
         }
         if (client_of(registries, table, config, &schemas->registry, error) != WEIR_OK) {
             weir_registries_destroy(registries);
@@ -210,20 +265,6 @@ static void list_written(const struct weir_table *table, bool is_key, struct wei
     written->schema = (struct weir_schema){.column_count = count, .columns = fields};
 }
 
-// A name that Avro takes, from a table's.
-static const char *record_name(struct weir_arena *arena, const char *table, bool is_key)
-{
-    bool starts_with_digit = table[0] >= '0' && table[0] <= '9';
-    char *name = weir_arena_printf(arena, "%s%s%s", starts_with_digit ? "_" : "", table,
-                                   is_key ? "_key" : "");
-    for (char *at = name; *at != '\0'; at++) {
-        bool is_good = (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') ||
-                       (*at >= '0' && *at <= '9') || *at == '_';
-        *at = is_good ? *at : '_';
-    }
-    return name;
-}
-
 static enum weir_status ask_derived(struct weir_registries *registries,
                                     const struct weir_table_schemas *schemas, bool is_key,
                                     const struct written *written, const struct weir_retry *retry,
@@ -234,8 +275,13 @@ static enum weir_status ask_derived(struct weir_registries *registries,
     struct weir_buffer text = {0};
     const char *doc = weir_arena_printf(registries->arena, "%s of table %s",
                                         is_key ? "Keys" : "Rows", table->name);
+    const char *full_name = record_name(registries->arena, table, is_key);
+    const char *dot = strrchr(full_name, '.');
+    const char *space = dot == NULL ? ""
+                                    : weir_arena_printf(registries->arena, "%.*s",
+                                                        (int)(dot - full_name), full_name);
     enum weir_status status =
-        weir_avro_derive(record_name(registries->arena, table->name, is_key), "weir", doc,
+        weir_avro_derive(dot == NULL ? full_name : dot + 1, space, doc,
                          written->schema.column_count, written->columns, &text, error);
     if (status == WEIR_OK) {
         status = weir_avro_schema_parse(registries->arena, 0, NULL,
@@ -314,15 +360,22 @@ static enum weir_status ask_writers(struct weir_registries *registries,
                : ask_writer(registries, schemas, true, retry, &schemas->key_writer, error);
 }
 
+// A subject that is named by the writers' record is known only where the table names the record.
+static bool is_known(const struct weir_table *table)
+{
+    return table->subject_strategy == WEIR_SUBJECT_TOPIC || table->record_name != NULL;
+}
+
 static enum weir_status ask_readers(struct weir_table_schemas *schemas, bool is_fresh,
                                     const struct weir_retry *retry, struct weir_error *error)
 {
-    if (schemas->value_subject != NULL &&
+    const struct weir_table *table = schemas->table;
+    if (schemas->value_subject != NULL && (table->subject != NULL || is_known(table)) &&
         ask_reader(schemas, schemas->value_subject, is_fresh, retry, &schemas->value_reader,
                    error) != WEIR_OK) {
         return WEIR_ERROR;
     }
-    if (schemas->key_subject != NULL && schemas->table->is_keyed &&
+    if (schemas->key_subject != NULL && table->is_keyed && is_known(table) &&
         ask_reader(schemas, schemas->key_subject, is_fresh, retry, &schemas->key_reader, error) !=
             WEIR_OK) {
         return WEIR_ERROR;
@@ -348,6 +401,16 @@ enum weir_status weir_registries_ask(struct weir_registries *registries, bool is
         table->is_asked = true;
     }
     return WEIR_OK;
+}
+
+bool weir_registries_are_waited_for(const struct weir_registries *registries,
+                                    struct weir_buffer *out)
+{
+    bool is_any = false;
+    for (uint32_t i = 0; registries != NULL && i < registries->client_count; i++) {
+        is_any = weir_registry_is_waited_for(registries->clients[i].registry, out) || is_any;
+    }
+    return is_any;
 }
 
 const struct weir_table_schemas *weir_registries_of(const struct weir_registries *registries,

@@ -43,6 +43,10 @@ void weir_registries_destroy(struct weir_registries *registries); // accepts NUL
 enum weir_status weir_registries_ask(struct weir_registries *registries, bool is_fresh,
                                      const struct weir_retry *retry, struct weir_error *error);
 
+// Records wait for one of them: true, and a line for each says why. Thread: any.
+bool weir_registries_are_waited_for(const struct weir_registries *registries,
+                                    struct weir_buffer *out);
+
 // Never NULL for a table of which a format is Avro.
 const struct weir_table_schemas *weir_registries_of(const struct weir_registries *registries,
                                                     const struct weir_table *table);

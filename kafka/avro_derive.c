@@ -52,7 +52,8 @@ static enum weir_status append_composite(struct derive *derive,
 {
     for (uint32_t i = 0; i < derive->composite_count; i++) {
         if (strcmp(derive->composites[i]->name, composite->name) == 0) {
-            weir_buffer_printf(derive->out, "\"%s.%s\"", derive->space, composite->name);
+            weir_buffer_printf(derive->out, "\"%s%s%s\"", derive->space,
+                               derive->space[0] == '\0' ? "" : ".", composite->name);
             return WEIR_OK;
         }
     }

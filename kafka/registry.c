@@ -90,6 +90,9 @@ static void note_answer(struct weir_registry *registry, bool is_down, const char
     }
     registry->is_down = is_down;
     snprintf(registry->error, sizeof registry->error, "%s", is_down ? text : "");
+    for (char *at = registry->error; *at != '\0'; at++) {
+        *at = (unsigned char)*at < ' ' ? ' ' : *at; // it is shown as one line
+    }
 }
 
 static bool parse_bundle(struct weir_arena *arena, const struct weir_registry_bundle *bundle,
@@ -250,6 +253,32 @@ static enum weir_avro_lookup find(struct weir_avro_schemas *schemas, uint32_t id
     *why = entry->why;
     pthread_mutex_unlock(&registry->lock);
     return state;
+}
+
+// An id that was just asked for is no news: one that was asked for in vain is.
+bool weir_registry_is_waited_for(struct weir_registry *registry, struct weir_buffer *out)
+{
+    enum { IDS_SHOWN_MAX = 8 };
+    uint32_t count = 0;
+    struct weir_buffer ids = {0};
+    pthread_mutex_lock(&registry->lock);
+    for (const struct entry *entry = registry->entries; entry != NULL; entry = entry->next) {
+        if (entry->state == WEIR_AVRO_PENDING && entry->backoff_ms > BACKOFF_MS) {
+            if (count++ < IDS_SHOWN_MAX) {
+                weir_buffer_printf(&ids, "%s%" PRIu32, count == 1 ? "" : ", ", entry->id);
+            }
+        }
+    }
+    if (count > 0) {
+        weir_buffer_printf(out, "records wait for schema %s %s%s of the schema registry: ",
+                           count == 1 ? "id" : "ids", weir_buffer_text(&ids),
+                           count > IDS_SHOWN_MAX ? ", …" : "");
+        weir_buffer_printf(out, "%s\n",
+                           registry->is_down ? registry->error : "it does not know them yet");
+    }
+    pthread_mutex_unlock(&registry->lock);
+    weir_buffer_deinit(&ids);
+    return count > 0;
 }
 
 struct weir_avro_schemas *weir_registry_schemas(struct weir_registry *registry)

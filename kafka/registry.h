@@ -14,11 +14,15 @@
 #include "runtime/base/clock.h"
 
 struct weir_registry_config {
-    const char *url;          // base; may have a path, and user:password@
-    const char *username;     // NULL: none, or the URL's
-    const char *password;     // NULL: none, or the URL's
-    const char *ca_path;      // file of certificates; NULL: the system's
-    const char *cache_folder; // made if missing; NULL: nothing is kept
+    const char *url;              // base; may have a path, and user:password@
+    const char *username;         // NULL: none, or the URL's
+    const char *password;         // NULL: none, or the URL's
+    const char *token;            // bearer; NULL: none. Wins over a user in the URL
+    const char *ca_path;          // file of certificates; NULL: the system's
+    const char *certificate_path; // of the client, PEM; NULL: none
+    const char *key_path;         // its private key, PEM; NULL: in the same file
+    const char *key_password;     // NULL: none
+    const char *cache_folder;     // made if missing; NULL: nothing is kept
 };
 
 struct weir_registry;
@@ -30,6 +34,10 @@ void weir_registry_destroy(struct weir_registry *registry); // accepts NULL; end
 
 // The URL without user and password, for messages.
 const char *weir_registry_url(const struct weir_registry *registry);
+
+// Records wait for the registry's answer: true, and a line in *out says for which ids and why.
+// Thread: any. Does not block on the registry.
+bool weir_registry_is_waited_for(struct weir_registry *registry, struct weir_buffer *out);
 
 // Schemas by id. Lives as long as the registry.
 struct weir_avro_schemas *weir_registry_schemas(struct weir_registry *registry);

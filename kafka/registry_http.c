@@ -40,6 +40,11 @@ static char *url_part(CURLU *url, CURLUPart part, unsigned flags)
     return copy;
 }
 
+static char *copy_of(const char *text)
+{
+    return text != NULL ? weir_strdup(text) : NULL;
+}
+
 bool weir_registry_place_init(struct weir_registry_place *place,
                               const struct weir_registry_config *config)
 {
@@ -73,7 +78,11 @@ bool weir_registry_place_init(struct weir_registry_place *place,
             free(place->password);
             place->password = weir_strdup(config->password);
         }
-        place->ca_path = config->ca_path != NULL ? weir_strdup(config->ca_path) : NULL;
+        place->token = copy_of(config->token);
+        place->ca_path = copy_of(config->ca_path);
+        place->certificate_path = copy_of(config->certificate_path);
+        place->key_path = copy_of(config->key_path);
+        place->key_password = copy_of(config->key_password);
     }
     free(scheme);
     curl_url_cleanup(url);
@@ -85,7 +94,11 @@ void weir_registry_place_deinit(struct weir_registry_place *place)
     free(place->url);
     free(place->username);
     free(place->password);
+    free(place->token);
     free(place->ca_path);
+    free(place->certificate_path);
+    free(place->key_path);
+    free(place->key_password);
 }
 
 static size_t take_bytes(char *data, size_t size, size_t count, void *context)
@@ -151,13 +164,22 @@ static void prepare(struct weir_registry_handle *handle, const char *url, const 
     curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, is_cancelled);
     curl_easy_setopt(curl, CURLOPT_XFERINFODATA, handle);
     curl_easy_setopt(curl, CURLOPT_USERAGENT, "weir");
-    if (place->username != NULL) {
+    if (place->token != NULL) {
+        curl_easy_setopt(curl, CURLOPT_HTTPAUTH, (long)CURLAUTH_BEARER);
+        curl_easy_setopt(curl, CURLOPT_XOAUTH2_BEARER, place->token);
+    } else if (place->username != NULL) {
         curl_easy_setopt(curl, CURLOPT_HTTPAUTH, (long)CURLAUTH_BASIC);
         curl_easy_setopt(curl, CURLOPT_USERNAME, place->username);
         curl_easy_setopt(curl, CURLOPT_PASSWORD, place->password != NULL ? place->password : "");
     }
     if (place->ca_path != NULL) {
         curl_easy_setopt(curl, CURLOPT_CAINFO, place->ca_path);
+    }
+    if (place->certificate_path != NULL) {
+        curl_easy_setopt(curl, CURLOPT_SSLCERT, place->certificate_path);
+        curl_easy_setopt(curl, CURLOPT_SSLKEY,
+                         place->key_path != NULL ? place->key_path : place->certificate_path);
+        curl_easy_setopt(curl, CURLOPT_KEYPASSWD, place->key_password);
     }
     if (body != NULL) {
         curl_easy_setopt(curl, CURLOPT_POST, 1L);

@@ -13,7 +13,11 @@ struct weir_registry_place {
     char *url; // without user, password and a slash at its end
     char *username;
     char *password;
+    char *token;
     char *ca_path;
+    char *certificate_path;
+    char *key_path;
+    char *key_password;
     atomic_bool is_stopping; // ends running requests
 };
 
@@ -21,7 +25,7 @@ enum weir_registry_answer {
     WEIR_REGISTRY_OK,
     WEIR_REGISTRY_NOT_FOUND, // 404, and it is the registry that says so
     WEIR_REGISTRY_REFUSED,   // the request was understood, and the answer is no
-    WEIR_REGISTRY_DENIED,    // not with this user and password
+    WEIR_REGISTRY_DENIED,    // not with this user, token or certificate
     WEIR_REGISTRY_DOWN,      // no answer, or one that says nothing about the question
 };
 

@@ -14,7 +14,7 @@
 
 enum weir_format {
     WEIR_FORMAT_JSON,
-    WEIR_FORMAT_RAW, // one column, text or bytea
+    WEIR_FORMAT_RAW,           // one column, text or bytea
     WEIR_FORMAT_DEBEZIUM_JSON, // sources with a PRIMARY KEY
     WEIR_FORMAT_CSV,           // sources
     WEIR_FORMAT_AVRO,          // framed, with a schema registry
@@ -60,6 +60,13 @@ struct weir_table_column {
     bool is_event_time;
 };
 
+// How subjects are named from a table, as Confluent's serialisers do.
+enum weir_subject_strategy {
+    WEIR_SUBJECT_TOPIC,        // <topic>-value, <topic>-key
+    WEIR_SUBJECT_RECORD,       // <record's full name>
+    WEIR_SUBJECT_TOPIC_RECORD, // <topic>-<record's full name>
+};
+
 struct weir_table {
     const char *name;
     const char *topic;
@@ -89,11 +96,14 @@ struct weir_table {
     int32_t headers_column;        // sink option headers: not in the value; -1: none
     int32_t partition_count;       // 0: the topic must exist
     int32_t replica_count;
-    const char *schema_registry; // Avro; NULL: WEIR_SCHEMA_REGISTRY, like the two that follow
+    const char *schema_registry; // Avro; NULL: WEIR_SCHEMA_REGISTRY, like the three that follow
     const char *schema_registry_username;
     const char *schema_registry_password;
-    const char *subject; // of values; NULL: <topic>-value
-    bool is_registering; // a sink's schema is registered; false: the registered one is used
+    const char *schema_registry_token;
+    const char *subject; // of values; NULL: by the strategy
+    enum weir_subject_strategy subject_strategy;
+    const char *record_name; // full name of the values' record; NULL: weir.<table>
+    bool is_registering;     // a sink's schema is registered; false: the registered one is used
     bool is_source;
     bool is_sink;
 };
@@ -127,9 +137,9 @@ struct weir_plan_check {
 
 struct weir_plan_node {
     enum weir_plan_kind kind;
-    uint32_t idx;     // in weir_plan.nodes; inputs come before the nodes they feed
-    const char *id;   // stable: a hash of kind, inputs' ids, table, expressions
-    const char *name; // for people: "project → fast_flights"
+    uint32_t idx;         // in weir_plan.nodes; inputs come before the nodes they feed
+    const char *id;       // stable: a hash of kind, inputs' ids, table, expressions
+    const char *name;     // for people: "project → fast_flights"
     uint32_t input_count; // 0 for sources; more than one is UNION ALL: rows of any, as they come
     struct weir_plan_node **inputs;
     struct weir_schema schema; // of what it gives out
