@@ -149,6 +149,8 @@ need build build "build/$preset" --preset "$preset" -D WEIR_WERROR=ON
 if [ $wants_integration = 1 ]; then
     say "Fetching the brokers"
     need kafka "$here/kafka-fetch.sh"
+    "$here/registry-fetch.sh" >"$work/registry.log" 2>&1 ||
+        echo "no registry (see $work/registry.log): its tests will be skipped"
 fi
 say "Running the tests of build/$preset"
 run_ctest "build/$preset"

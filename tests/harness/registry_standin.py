@@ -5,17 +5,21 @@ a store that is a file, so that it can be stopped, started again, and looked int
 compatibility is not computed; a subject whose name holds "frozen" takes no new schema, one with
 "jsonschema" has one that is not Avro's.
 
-  registry_standin.py PORT STORE [--path /base] [--user name:password] [--fail COUNT:STATUS]
+  registry_standin.py PORT STORE [--path /base] [--user name:password] [--token TEXT] [--tls FOLDER]
+                      [--fail COUNT:STATUS] [--slow SECONDS]
 
 STORE: {"schemas": [text of id 1, text of id 2, …], "subjects": {name: [id, …]}}, made if missing.
---fail: that many requests are answered with that status first.
+--fail: that many requests are answered with that status first. --slow: each answer takes so long.
+--tls: https with the folder's server.pem, for clients with a certificate of its ca.pem.
 """
 import argparse
 import base64
 import http.server
 import json
 import os
+import ssl
 import sys
+import time
 import urllib.parse
 
 
@@ -61,12 +65,14 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def parts(self):
         """The path behind the base, in pieces; None: answered already."""
+        time.sleep(self.options.slow)
         if self.options.fail[0] > 0:
             self.options.fail[0] -= 1
             self.answer(self.options.fail[1], {"message": "told to fail"})
             return None
-        if self.options.user:
-            wanted = "Basic " + base64.b64encode(self.options.user.encode()).decode()
+        if self.options.user or self.options.token:
+            wanted = ("Bearer " + self.options.token if self.options.token else
+                      "Basic " + base64.b64encode(self.options.user.encode()).decode())
             if self.headers.get("Authorization") != wanted:
                 self.answer(401, {"error_code": 401, "message": "Unauthorized"})
                 return None
@@ -125,11 +131,20 @@ def main():
     parser.add_argument("store")
     parser.add_argument("--path", default="")
     parser.add_argument("--user")
+    parser.add_argument("--token")
+    parser.add_argument("--tls")
+    parser.add_argument("--slow", type=float, default=0)
     parser.add_argument("--fail", default="0:500")
     Handler.options = parser.parse_args()
     Handler.options.fail = [int(part) for part in Handler.options.fail.split(":")]
     Handler.store = Store(Handler.options.store)
     server = Server(("127.0.0.1", Handler.options.port), Handler)
+    if Handler.options.tls:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(os.path.join(Handler.options.tls, "server.pem"))
+        context.load_verify_locations(os.path.join(Handler.options.tls, "ca.pem"))
+        context.verify_mode = ssl.CERT_REQUIRED
+        server.socket = context.wrap_socket(server.socket, server_side=True)
     print("stand-in registry is listening", flush=True)
     server.serve_forever()
 

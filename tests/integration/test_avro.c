@@ -3,22 +3,15 @@
 // registry_standin.py): kills, writers' schemas that change in mid-stream, a registry that is gone
 // and comes back, and what of all that can be seen outside: nothing lost, nothing doubled, order.
 #include "tests/integration/cluster_util.h"
+#include "tests/integration/http_job_util.h"
+#include "tests/integration/registry_util.h"
 #include "tests/integration/sql_job_util.h"
 
 #include <stdlib.h>
-#include <unistd.h>
 
 enum { PARTITIONS = 4, WAIT_MS = 60000 };
 
 // --- the registry ----------------------------------------------------------------------------
-
-struct registry {
-    int port;
-    int holder; // of the port
-    const char *store;
-    const char *log;
-    struct weir_test_process *process;
-};
 
 // Schemas 1 to 4 of subject "<job>-in-value": an older and a newer one, one that cannot become the
 // columns, one that only comes later.
@@ -41,40 +34,7 @@ static const char store_text[] =
     "{\\\"name\\\":\\\"name\\\",\\\"type\\\":\\\"string\\\"}]}\""
     "], \"subjects\": {}}";
 
-static void registry_start(struct registry *registry)
-{
-    char *port = weir_test_format("%d", registry->port);
-    const char *const argv[] = {"python3", WEIR_TEST_REGISTRY, port,     registry->store,
-                                "--path",  "/apis/v7",         "--user", "weir:Zx9-registry",
-                                NULL};
-    registry->process = weir_test_process_start(
-        &(struct weir_test_process_options){.argv = argv, .log_path = registry->log});
-    if (!weir_test_process_wait_text(registry->process, "is listening", WAIT_MS, NULL)) {
-        WEIR_TEST_FAIL("the stand-in registry does not start");
-    }
-}
-
-static void registry_kill(struct registry *registry)
-{
-    weir_test_process_kill(registry->process);
-    weir_test_process_destroy(registry->process);
-    registry->process = NULL;
-}
-
-static void registry_create(struct registry *registry, const struct sql_job *job)
-{
-    registry->holder = weir_test_port_reserve(&registry->port);
-    registry->store = weir_test_format("%s/registry.json", job->dir);
-    registry->log = weir_test_format("%s/registry.log", job->dir);
-    weir_test_write_file(registry->store, store_text);
-    registry_start(registry);
-}
-
-static void registry_destroy(struct registry *registry)
-{
-    registry_kill(registry);
-    close(registry->holder);
-}
+static const char *const options[] = {"--path", "/apis/v7", "--user", "weir:Zx9-registry", NULL};
 
 // --- the job ---------------------------------------------------------------------------------
 
@@ -99,66 +59,45 @@ static struct sql_job *make_job(const char *name)
     return job;
 }
 
-static struct weir_test_process *start_weir(struct sql_job *job, const struct registry *registry)
+static struct weir_test_process *start_weir(struct sql_job *job,
+                                            const struct registry_standin *registry)
 {
     return sql_job_start(
         job,
         SQL_JOB_EXTRA(
+            HTTP_LISTEN,
             weir_test_format("WEIR_SCHEMA_REGISTRY=http://127.0.0.1:%d/apis/v7/", registry->port),
             "WEIR_SCHEMA_REGISTRY_USERNAME=weir", "WEIR_SCHEMA_REGISTRY_PASSWORD=Zx9-registry"));
 }
 
 // --- records ---------------------------------------------------------------------------------
 
-struct bytes {
-    char data[256];
-    size_t count;
-};
-
-static void put_long(struct bytes *to, int64_t value)
-{
-    uint64_t zigzag = ((uint64_t)value << 1) ^ (uint64_t)(value >> 63);
-    for (; zigzag >= 0x80; zigzag >>= 7) {
-        to->data[to->count++] = (char)(zigzag | 0x80);
-    }
-    to->data[to->count++] = (char)zigzag;
-}
-
-static void put_text(struct bytes *to, const char *text)
-{
-    put_long(to, (int64_t)strlen(text));
-    memcpy(to->data + to->count, text, strlen(text));
-    to->count += strlen(text);
-}
-
 // Record n by that schema.
-static void make_record(struct bytes *record, int schema, int64_t n)
+static void make_record(struct avro_bytes *record, int schema, int64_t n)
 {
     char *name = weir_test_format("name %d", (int)(n % 7));
-    record->count = 5;
-    memset(record->data, 0, 4);
-    record->data[4] = (char)schema;
+    avro_begin(record, (uint32_t)schema);
     if (schema == 2) {
-        put_text(record, name);
-        put_long(record, 2); // an array of two, and its end
-        put_long(record, 1000);
-        put_long(record, -1);
-        put_long(record, 0);
-        put_long(record, n);
-        put_long(record, n % 2);
+        avro_put_text(record, name);
+        avro_put_long(record, 2); // an array of two, and its end
+        avro_put_long(record, 1000);
+        avro_put_long(record, -1);
+        avro_put_long(record, 0);
+        avro_put_long(record, n);
+        avro_put_long(record, n % 2);
         if (n % 2 != 0) {
-            put_text(record, "odd");
+            avro_put_text(record, "odd");
         }
         return;
     }
-    put_long(record, n);
-    put_text(record, name);
+    avro_put_long(record, n);
+    avro_put_text(record, name);
 }
 
 // Records first … first + count - 1, record n to partition n mod 4 unless one is given.
 static void feed(const struct sql_job *job, int schema, int64_t first, int count, int partition)
 {
-    struct bytes *bytes = calloc((size_t)count, sizeof *bytes);
+    struct avro_bytes *bytes = calloc((size_t)count, sizeof *bytes);
     struct weir_test_record *records = calloc((size_t)count, sizeof *records);
     for (int i = 0; i < count; i++) {
         make_record(&bytes[i], schema, first + i);
@@ -172,24 +111,13 @@ static void feed(const struct sql_job *job, int schema, int64_t first, int count
     free(bytes);
 }
 
-static int64_t take_long(const unsigned char **at)
-{
-    uint64_t zigzag = 0;
-    int shift = 0;
-    do {
-        zigzag |= (uint64_t)(**at & 0x7f) << shift;
-        shift += 7;
-    } while (*(*at)++ >= 0x80);
-    return (int64_t)(zigzag >> 1) ^ -(int64_t)(zigzag & 1);
-}
-
 // The n of a row of "copy": the schema that weir has registered begins with it.
 static int64_t id_of(const struct weir_test_record *record)
 {
     const unsigned char *at = (const unsigned char *)record->value + 5;
     assert_true(record->value_bytes > 5);
     assert_int_equal(((const unsigned char *)record->value)[0], 0);
-    return take_long(&at);
+    return avro_take_long(&at);
 }
 
 // Each of the records below `count` is there once, in order within its partition, and nothing else.
@@ -225,15 +153,15 @@ static int64_t total_of(const struct sql_job *job)
             // Keys and values are records that begin with the name; values have a count behind it.
             const unsigned char *key = (const unsigned char *)record->key + 5;
             const unsigned char *value = (const unsigned char *)record->value + 5;
-            int64_t key_bytes = take_long(&key);
-            int64_t name_bytes = take_long(&value);
+            int64_t key_bytes = avro_take_long(&key);
+            int64_t name_bytes = avro_take_long(&value);
             assert_int_equal(key_bytes, 6);
             assert_int_equal(name_bytes, 6);
             assert_memory_equal(key, value, 6);
             int name = value[5] - '0';
             value += 6;
-            assert_int_equal(take_long(&value), 1); // the branch: not null
-            totals[name] = take_long(&value);
+            assert_int_equal(avro_take_long(&value), 1); // the branch: not null
+            totals[name] = avro_take_long(&value);
         }
     }
     weir_test_log_destroy(log);
@@ -251,9 +179,9 @@ static int64_t total_of(const struct sql_job *job)
 static void test_schemas_change_between_kills(void **state)
 {
     struct sql_job *job = make_job("avrokill");
-    struct registry registry;
+    struct registry_standin registry;
     (void)state;
-    registry_create(&registry, job);
+    registry_standin_create(&registry, job, store_text, options);
     feed(job, 1, 0, 400, -1);
     struct weir_test_process *weir = start_weir(job, &registry);
     sql_job_wait_running(weir);
@@ -289,7 +217,7 @@ static void test_schemas_change_between_kills(void **state)
         assert_true(weir_test_bytes_are(reason->value, reason->value_bytes, reasons[partition]));
     }
     weir_test_log_destroy(log);
-    registry_destroy(&registry);
+    registry_standin_destroy(&registry);
 }
 
 // A schema that comes while the registry is gone holds its partition only; checkpoints, the other
@@ -297,13 +225,14 @@ static void test_schemas_change_between_kills(void **state)
 static void test_registry_is_gone_for_a_while(void **state)
 {
     struct sql_job *job = make_job("avrogone");
-    struct registry registry;
+    struct registry_standin registry;
     (void)state;
-    registry_create(&registry, job);
+    registry_standin_create(&registry, job, store_text, options);
     feed(job, 1, 0, 100, -1);
     struct weir_test_process *weir = start_weir(job, &registry);
     sql_job_wait_count(job, "out", 100);
-    registry_kill(&registry);
+    http_wait_ready(http_port(weir), 200, "ready", WAIT_MS);
+    registry_standin_kill(&registry);
     feed(job, 1, 100, 1, 0); // partition 0: one record before,
     feed(job, 4, 104, 1, 0); // one by a schema that is not there yet,
     feed(job, 1, 108, 1, 0); // and one behind it
@@ -316,14 +245,17 @@ static void test_registry_is_gone_for_a_while(void **state)
         }
     }
     sql_job_wait_count(job, "out", 100 + 1 + 9);
+    http_wait_ready(http_port(weir), 503,
+                    "records wait for schema id 4 of the schema registry: http", WAIT_MS);
     sql_job_stop(weir); // with the partition held
     weir = start_weir(job, &registry);
     sql_job_wait_running(weir); // without the registry
     feed(job, 1, 113, 1, -1);
     sql_job_wait_count(job, "out", 100 + 1 + 9 + 1);
-    registry_start(&registry);
+    registry_standin_start(&registry);
     feed(job, 1, 112, 1, 0);
     sql_job_wait_count(job, "out", 114);
+    http_wait_ready(http_port(weir), 200, "ready", WAIT_MS);
     sql_job_kill(weir);
     weir = start_weir(job, &registry);
     feed(job, 2, 114, 50, -1);
@@ -331,15 +263,15 @@ static void test_registry_is_gone_for_a_while(void **state)
     sql_job_stop(weir);
     expect_all(job, 164);
     assert_int_equal(total_of(job), 164);
-    registry_destroy(&registry);
+    registry_standin_destroy(&registry);
 }
 
 static void test_a_registry_that_refuses_is_refused(void **state)
 {
     struct sql_job *job = make_job("avrofrozen");
-    struct registry registry;
+    struct registry_standin registry;
     (void)state;
-    registry_create(&registry, job);
+    registry_standin_create(&registry, job, store_text, options);
     const char *url =
         weir_test_format("WEIR_SCHEMA_REGISTRY=http://127.0.0.1:%d/apis/v7", registry.port);
     sql_job_expect_refused(job,
@@ -365,7 +297,7 @@ static void test_a_registry_that_refuses_is_refused(void **state)
                          "INSERT INTO copy SELECT id FROM src;\n");
     sql_job_expect_refused(job, user,
                            SQL_JOB_TEXTS("it is of type JSON, not AVRO", "subject jsonschema"));
-    registry_destroy(&registry);
+    registry_standin_destroy(&registry);
 }
 
 int main(void)
