@@ -260,6 +260,7 @@ static enum weir_status claim(struct weir_recovering *recovery, struct weir_erro
     const struct weir_pointer *pointer = weir_pointer_greatest(&recovery->found);
     out->committer = (struct weir_committer_config){
         .claim_epoch = (pointer != NULL ? pointer->number : 0) + 1,
+        .kafka = recovery->context->kafka,
         .handles = out->handles,
         .store = recovery->context->store,
         .clock = recovery->context->clock,

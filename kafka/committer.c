@@ -17,6 +17,8 @@
 // 1. Epochs are committed in the order of their numbers, one at a time.
 // 2. The pointer of a commit names a manifest that was durable before.
 // 3. After a failure nothing more is committed by this committer.
+// 4. Behind its claim an owner makes the handle of the next commit anew only to read the pointer
+//    again: made anew it is no longer fenced by somebody who may have claimed in between.
 #include "kafka/committer.h"
 
 #include "kafka/pointer.h"
@@ -28,8 +30,9 @@
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <time.h>
 
-enum { STORE_RETRY_PAUSE_MS = 500 };
+enum { STORE_RETRY_PAUSE_MS = 500, LOOK_TIMEOUT_MS = 10000, LOOK_PAUSE_MS = 100 };
 
 struct weir_committer {
     struct weir_committer_config config;
@@ -215,6 +218,61 @@ static uint32_t choose_offsets(struct weir_committer *committer,
     return count;
 }
 
+static enum weir_status read_pointer(const struct weir_committer_config *config,
+                                     struct weir_committed *committed,
+                                     const struct weir_topic_partition *partitions,
+                                     struct weir_error *error)
+{
+    int64_t deadline_ms = weir_now_ms(config->clock) + config->commit_timeout_ms;
+    while (config->kafka->ops->committed(config->kafka, WEIR_READ_COMMITTED,
+                                         config->partition_count, partitions, committed,
+                                         LOOK_TIMEOUT_MS, error) != WEIR_OK) {
+        if (error->action != WEIR_ACTION_RETRY || weir_now_ms(config->clock) >= deadline_ms) {
+            error->action = WEIR_ACTION_RECOVER;
+            return weir_error_context(error, "reading the pointer behind a new handle");
+        }
+        struct timespec pause = {.tv_nsec = LOOK_PAUSE_MS * 1000000};
+        nanosleep(&pause, NULL);
+    }
+    return WEIR_OK;
+}
+
+// Is the job still ours? FENCED: no.
+static enum weir_status check_pointer(const struct weir_committer_config *config,
+                                      struct weir_error *error)
+{
+    uint32_t count = config->partition_count;
+    struct weir_topic_partition *partitions = weir_alloc(count * sizeof *partitions);
+    struct weir_committed *committed = weir_alloc_zero(count * sizeof *committed);
+    for (uint32_t i = 0; i < count; i++) {
+        partitions[i] = (struct weir_topic_partition){.topic = config->partitions[i].topic,
+                                                      .partition = config->partitions[i].partition};
+    }
+    struct weir_pointer pointer;
+    enum weir_status status = read_pointer(config, committed, partitions, error);
+    if (status == WEIR_OK && (!weir_pointer_greatest_committed(committed, count, &pointer) ||
+                              !weir_attempt_equal(&pointer.owner_attempt, &config->attempt))) {
+        status = weir_error_set(error, WEIR_DOMAIN_KAFKA, WEIR_ACTION_FENCED,
+                                "somebody else has claimed the job");
+    }
+    free(committed);
+    free(partitions);
+    return status;
+}
+
+// Opens the transaction of what may be the next commit. Whoever has claimed the job since we did
+// has fenced this handle; made anew it would be valid again, and take back what it has committed.
+static enum weir_status begin_next(const struct weir_committer_config *config, int64_t epoch,
+                                   struct weir_error *error)
+{
+    bool is_anew = weir_handles_is_used_up(config->handles, epoch);
+    if (weir_handles_begin(config->handles, epoch, error) != WEIR_OK) {
+        return WEIR_ERROR;
+    }
+    return is_anew && !weir_failpoint("committer.trust_handle") ? check_pointer(config, error)
+                                                                : WEIR_OK;
+}
+
 static enum weir_status commit(struct weir_committer *committer,
                                const struct weir_manifest *manifest, struct weir_error *error)
 {
@@ -228,7 +286,7 @@ static enum weir_status commit(struct weir_committer *committer,
     int64_t epoch = config->is_at_least_once ? committer->pointer_number + 1 : manifest->number;
     enum weir_status status = WEIR_OK;
     if (config->is_at_least_once) {
-        status = weir_handles_begin(config->handles, epoch, error);
+        status = begin_next(config, epoch, error);
     }
     if (status == WEIR_OK) {
         status = weir_handles_commit(config->handles, epoch, count, offsets,
@@ -327,7 +385,7 @@ enum weir_status weir_committer_start(const struct weir_committer_config *config
 {
     int64_t end_number = config->is_at_least_once ? first_number : first_number + WEIR_HANDLE_COUNT;
     for (int64_t epoch = first_number; epoch < end_number; epoch++) {
-        if (weir_handles_begin(config->handles, epoch, error) != WEIR_OK) {
+        if (begin_next(config, epoch, error) != WEIR_OK) {
             return WEIR_ERROR;
         }
     }

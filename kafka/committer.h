@@ -20,6 +20,7 @@ struct weir_commit_partition {
 };
 
 struct weir_committer_config {
+    struct weir_kafka *kafka;
     struct weir_handles *handles;
     struct weir_store *store;
     const struct weir_clock *clock;
@@ -55,7 +56,7 @@ enum weir_status weir_claim(struct weir_committer_config *config,
 struct weir_committer;
 
 // Opens the transactions of the next epochs (first_number and the three after it; at least once:
-// none) and starts the thread. Error: a transaction could not be opened.
+// none) and starts the thread. Error: a transaction could not be opened. Blocks.
 enum weir_status weir_committer_start(const struct weir_committer_config *config,
                                       int64_t first_number, struct weir_committer **committer,
                                       struct weir_error *error);

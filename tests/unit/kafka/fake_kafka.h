@@ -44,6 +44,7 @@ static struct {
     uint32_t retry_count;                // so many calls answer RETRY first
     _Atomic int32_t unanswered_count;    // so many inits leave a request without an answer
     enum weir_error_action commit_fails; // 0 (REFUSE): it does not
+    const char *pointer;                 // what is committed for every partition; NULL: nothing
     char calls[2048];                    // "init begin offsets commit …"
 } fake_kafka;
 
@@ -190,11 +191,32 @@ static enum weir_status fake_producer_create(struct weir_kafka *kafka, const cha
     return WEIR_OK;
 }
 
+static enum weir_status fake_committed(struct weir_kafka *kafka, enum weir_isolation isolation,
+                                       uint32_t count,
+                                       const struct weir_topic_partition *partitions,
+                                       struct weir_committed *committed, int32_t timeout_ms,
+                                       struct weir_error *error)
+{
+    (void)kafka;
+    (void)partitions;
+    (void)timeout_ms;
+    (void)error;
+    WEIR_ASSERT(isolation == WEIR_READ_COMMITTED);
+    for (uint32_t i = 0; i < count; i++) {
+        committed[i] = (struct weir_committed){.has_offset = fake_kafka.pointer != NULL};
+        if (fake_kafka.pointer != NULL) {
+            snprintf(committed[i].metadata, sizeof committed[i].metadata, "%s", fake_kafka.pointer);
+        }
+    }
+    return fake_answer(error);
+}
+
 static bool fake_is_at_least_once; // of the handles that are opened
 
 static struct weir_handles *fake_handles_open_with(int32_t unanswered_count)
 {
-    static const struct weir_kafka_ops ops = {.producer_create = fake_producer_create};
+    static const struct weir_kafka_ops ops = {.producer_create = fake_producer_create,
+                                              .committed = fake_committed};
     memset(&fake_kafka, 0, sizeof fake_kafka);
     fake_kafka.unanswered_count = unanswered_count;
     fake_kafka.base.ops = &ops;

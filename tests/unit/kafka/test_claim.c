@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The claim: by which handle, and that it does not make a handle anew.
+// The claim: by which handle, and that it does not make a handle anew. Behind it: a handle that is
+// made anew for the next commit, while somebody else may have claimed.
 #include "kafka/committer.h"
 
 #include "tests/unit/cmocka_all.h"
@@ -34,7 +35,8 @@ static int set_up(void **state)
                                                .attempt = {"aaaaaaaaaaaaaaaa"},
                                                .position_count = 1,
                                                .positions = &fixture->position};
-    fixture->config = (struct weir_committer_config){.handles = fixture->handles,
+    fixture->config = (struct weir_committer_config){.kafka = &fake_kafka.base,
+                                                     .handles = fixture->handles,
                                                      .store = fixture->store,
                                                      .clock = &weir_system_clock,
                                                      .attempt = {"bbbbbbbbbbbbbbbb"},
@@ -84,6 +86,44 @@ static void test_claim_by_a_used_up_handle_is_given_up(void **state)
     assert_int_equal(fake_kafka.producer_count, 4);
 }
 
+// The handle of the claim, whose last answer came late: the next commit is to go by it.
+static enum weir_status start_with_used_up_handle(struct fixture *fixture, const char *pointer,
+                                                  struct weir_error *error)
+{
+    fixture->manifest.number = 5;
+    assert_int_equal(weir_claim(&fixture->config, &fixture->manifest, error), WEIR_OK);
+    fake_of(fixture->handles, 6)->is_used_up = true;
+    fake_kafka.pointer = pointer;
+    struct weir_mailbox *mailbox = weir_mailbox_create();
+    fixture->config.coordinator = mailbox;
+    struct weir_committer *committer;
+    enum weir_status status = weir_committer_start(&fixture->config, 6, &committer, error);
+    if (status == WEIR_OK) {
+        weir_committer_stop(committer);
+        fixture->config.janitor = NULL;
+    }
+    weir_mailbox_destroy(mailbox, NULL);
+    return status;
+}
+
+static void test_handle_made_anew_goes_on_where_the_job_is_still_ours(void **state)
+{
+    struct weir_error error;
+    assert_int_equal(
+        start_with_used_up_handle(*state, "w1:5:aaaaaaaaaaaaaaaa:bbbbbbbbbbbbbbbb", &error),
+        WEIR_OK);
+    assert_int_equal(fake_kafka.producer_count, 5);
+}
+
+static void test_handle_made_anew_does_not_follow_somebody_elses_claim(void **state)
+{
+    struct weir_error error;
+    assert_int_equal(
+        start_with_used_up_handle(*state, "w1:5:aaaaaaaaaaaaaaaa:cccccccccccccccc", &error),
+        WEIR_ERROR);
+    assert_int_equal(error.action, WEIR_ACTION_FENCED);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -91,6 +131,10 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_claim_by_a_used_up_handle_is_given_up, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(test_handle_made_anew_goes_on_where_the_job_is_still_ours,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_handle_made_anew_does_not_follow_somebody_elses_claim,
+                                        set_up, tear_down),
     };
     return cmocka_run_group_tests_name("kafka/test_claim", tests, NULL, NULL);
 }
