@@ -22,6 +22,7 @@ static const char *const names[SIM_CANARY_COUNT] = {
     [SIM_CANARY_KEPT_HANDLE] = "kept-handle",
     [SIM_CANARY_NO_CLAIM] = "no-claim",
     [SIM_CANARY_CLAIM_BY_NUMBER] = "claim-by-number",
+    [SIM_CANARY_HANDLE_TRUSTED] = "handle-trusted",
     [SIM_CANARY_EARLY_ROW] = "early-row",
     [SIM_CANARY_DIRTY_EVICTED] = "dirty-evicted",
     [SIM_CANARY_LIVE_TRUSTED] = "live-trusted",
@@ -66,6 +67,7 @@ bool __wrap_weir_failpoint_hit(const char *name)
         const char *name;
         enum sim_canary canary;
     } switches[] = {
+        {"committer.trust_handle", SIM_CANARY_HANDLE_TRUSTED},
         {"handles.keep_used_up", SIM_CANARY_KEPT_HANDLE},
         {"writer.open_early", SIM_CANARY_EARLY_ROW},
         {"state.evict_dirty", SIM_CANARY_DIRTY_EVICTED},

@@ -14,6 +14,7 @@ enum sim_canary {
     SIM_CANARY_KEPT_HANDLE,            // a used-up handle goes on
     SIM_CANARY_NO_CLAIM,               // reading begins without a claim
     SIM_CANARY_CLAIM_BY_NUMBER,        // a start over is claimed by the handle of its own number
+    SIM_CANARY_HANDLE_TRUSTED,         // no look at the pointer behind a handle that was made anew
     SIM_CANARY_EARLY_ROW,              // a row of n + 1 before the acknowledgements of n
     SIM_CANARY_DIRTY_EVICTED,          // what is not durable leaves the cache
     SIM_CANARY_LIVE_TRUSTED,           // the folder of a dead process is used again

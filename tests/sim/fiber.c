@@ -16,9 +16,7 @@
 enum {
     STACK_BYTES = 512 << 10,
     FIBERS_MAX = 512,
-    STEP_US_MAX = 20,         // what running between two points takes
-    INTERRUPTED_ONE_IN = 400, // points at which a thread loses its processor for a while
-    INTERRUPTED_US_MAX = 300000,
+    STEP_US_MAX = 20, // what running between two points takes
     NAME_BYTES_MAX = 24,
 };
 static const int64_t epoch_us = INT64_C(1767225600000000); // 2026-01-01
@@ -54,10 +52,37 @@ static uint32_t free_stack_count;
 static int64_t now_us;
 static uint64_t step_count;
 static bool is_traced;
+// Points at which a thread loses its processor for a while, and for how long.
+static uint32_t interrupted_one_in = 400;
+static int64_t interrupted_us_max = 300000;
+static const char *const *sleep_names;
+static int64_t sleeps_us_max;
 
 void sim_fibers_init(bool is_verbose)
 {
     is_traced = is_verbose;
+}
+
+void sim_fibers_set_interrupts(uint32_t one_in, int64_t us_max)
+{
+    interrupted_one_in = one_in;
+    interrupted_us_max = us_max;
+}
+
+void sim_fibers_set_sleeps(const char *const *names, int64_t us_max)
+{
+    sleep_names = names;
+    sleeps_us_max = us_max;
+}
+
+static bool is_asleep_at(const char *what)
+{
+    for (const char *const *name = sleep_names; name != NULL && *name != NULL; name++) {
+        if (strcmp(*name, what) == 0) {
+            return sim_one_in(4);
+        }
+    }
+    return false;
 }
 
 static char *take_stack(size_t stack_bytes)
@@ -211,8 +236,10 @@ void sim_point(const char *what)
         process->kill(process);
         WEIR_ASSERT(!"a killed process does not go on");
     }
-    if (sim_one_in(INTERRUPTED_ONE_IN)) {
-        wait_in_place(NULL, sim_spread(100, INTERRUPTED_US_MAX));
+    if (is_asleep_at(what)) {
+        wait_in_place(NULL, sim_spread(100, sleeps_us_max));
+    } else if (sim_one_in(interrupted_one_in)) {
+        wait_in_place(NULL, sim_spread(100, interrupted_us_max));
     } else if (sim_one_in(2)) {
         leave(); // still ready
     }

@@ -32,6 +32,10 @@ enum { SIM_KILLED = -1 };
 struct sim_fiber;
 
 void sim_fibers_init(bool is_verbose);
+// How often and how long threads lose their processor.
+void sim_fibers_set_interrupts(uint32_t one_in, int64_t us_max);
+// Besides: at those points, one time in four, for up to so long. names ends with NULL.
+void sim_fibers_set_sleeps(const char *const *names, int64_t us_max);
 struct sim_fiber *sim_fiber_create(struct sim_process *process, const char *name,
                                    size_t stack_bytes, void *(*run)(void *argument),
                                    void *argument);

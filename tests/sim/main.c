@@ -2,9 +2,11 @@
 // The simulator's command line. Each seed runs in a process of its own, so that nothing of one is
 // in the next and a failed assertion is one seed's.
 //
-//   sim --seeds 500 [--from 1] [--jobs 2] [--job pass-through] [--calm|--duel] [--late] [--canary
-//   NAME] sim --seed 4711 [--canary NAME] [--job NAME] [--calm|--duel] [--late] [--trace]   replays
-//   it sim --catch NAME --seeds 300    succeeds if the broken rule is found within so many seeds
+//   sim --seeds 500 [--from 1] [--jobs 2] [options]   many
+//   sim --seed 4711 [--canary NAME] [options] [--trace]   one; replays it
+//   sim --catch NAME --seeds 300 [options]   succeeds if the broken rule is found by so many seeds
+// options: --job NAME, and what a seed has only now and then (world.h): --calm --duel --late
+//   --takeover --sleepy --at-least-once
 #include "tests/sim/canary.h"
 #include "tests/sim/check.h"
 #include "tests/sim/fiber.h"
@@ -61,10 +63,12 @@ static void run_one(uint64_t seed)
 
 static void print_replay(uint64_t seed)
 {
-    fprintf(stderr, "  again: %s --seed %" PRIu64 "%s%s%s%s%s%s%s%s --trace\n", program, seed,
+    fprintf(stderr, "  again: %s --seed %" PRIu64 "%s%s%s%s%s%s%s%s%s%s --trace\n", program, seed,
             options.world.is_calm ? " --calm" : "", options.world.is_duel ? " --duel" : "",
             options.world.is_late ? " --late" : "",
             options.world.is_at_least_once ? " --at-least-once" : "",
+            options.world.is_takeover ? " --takeover" : "",
+            options.world.is_sleepy ? " --sleepy" : "",
             options.canary != SIM_CANARY_NONE ? " --canary " : "",
             options.canary != SIM_CANARY_NONE ? sim_canary_name(options.canary) : "",
             options.world.job >= 0 ? " --job " : "",
@@ -186,6 +190,10 @@ int main(int argc, char **argv)
             options.world.is_late = true;
         } else if (strcmp(argv[i], "--at-least-once") == 0) {
             options.world.is_at_least_once = true;
+        } else if (strcmp(argv[i], "--sleepy") == 0) {
+            options.world.is_sleepy = true;
+        } else if (strcmp(argv[i], "--takeover") == 0) {
+            options.world.is_takeover = true;
         } else if (i + 1 == argc || !parse(argv[i], argv[i + 1])) {
             return refuse(argv[i]);
         } else {

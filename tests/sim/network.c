@@ -14,6 +14,7 @@ enum {
     SLOW_WAY_US_MAX = 200000,
     SOON_US_MAX = 2000000,
     LATE_US_MAX = 20000000,
+    BREAK_US_MAX = 30000, // until a break is noticed
 };
 
 struct message {
@@ -32,6 +33,7 @@ static struct event *events;
 static uint32_t event_count;
 static uint32_t fault_one_in;
 static uint32_t late_one_in;
+static uint32_t break_one_in;
 static int held_api = -1;    // is waited for
 static struct message *held; // is kept
 
@@ -43,6 +45,11 @@ void sim_network_set_faults(uint32_t one_in)
 void sim_network_set_late(uint32_t one_in)
 {
     late_one_in = one_in;
+}
+
+void sim_network_set_breaks(uint32_t one_in)
+{
+    break_one_in = one_in;
 }
 
 uint32_t sim_network_faults(void)
@@ -168,6 +175,12 @@ bool sim_network_ask(struct sim_request *request, int64_t timeout_us)
     struct message *message = weir_alloc_zero(sizeof *message);
     message->request = *request;
     sim_point("send");
+    if (break_one_in != 0 && request->api == SIM_END_TXN && sim_one_in(break_one_in)) {
+        post(&(struct event){
+            .due_us = sim_now_us() + way_us(), .message = message, .is_answer_lost = true});
+        sim_sleep_us(sim_below(BREAK_US_MAX));
+        return false;
+    }
     send(message, timeout_us);
     // A connection that breaks is noticed before the time-out.
     int64_t deadline_us =

@@ -15,6 +15,10 @@ uint32_t sim_network_faults(void);
 // answer is lost; 0: none.
 void sim_network_set_late(uint32_t one_in);
 
+// Besides: of the requests that end a transaction, one in so many loses its answer with the
+// connection, which is noticed at once; 0: none.
+void sim_network_set_breaks(uint32_t one_in);
+
 // The next request of that kind is kept until it is let go, and its sender given no answer.
 void sim_network_hold(enum sim_api api);
 void sim_network_release(void);

@@ -40,6 +40,9 @@ enum {
     LAST_STARTS_MAX = 4,
 };
 static const char store_dir[] = "/sim/store";
+// Where one owner has to sleep for another one to come between.
+static const char *const takeover_sleeps[] = {"recover.fenced", "claim.before",
+                                              "commit.before_offsets", "commit.before_end", NULL};
 
 struct world {
     enum sim_job_kind job;
@@ -47,8 +50,9 @@ struct world {
     uint32_t pause_us_max; // between two of them
     uint32_t act_count;    // that go wrong
     uint32_t act_pause_us_max;
-    bool is_duel; // owners come and are frozen, and that is all
-    bool is_calm; // nobody is killed, frozen or started: late requests meet a life that lasts
+    bool is_duel;     // owners come and are frozen, and that is all
+    bool is_takeover; // one owner after the other, each beside the one before
+    bool is_calm;     // nobody is killed, frozen or started: late requests meet a life that lasts
     bool is_at_least_once; // most lives are
     bool is_fed;
     bool is_over;
@@ -314,8 +318,24 @@ static void reset_offsets(void)
     }
 }
 
+// The one before has handles that were used up, and sleeps now and then.
+static void take_over(void)
+{
+    if (alive_count() >= 3) {
+        kill_alone(choose_alive());
+    }
+    if (!sim_one_in(3)) {
+        order();
+    }
+    start_process(sim_below(3), NULL);
+}
+
 static void act(void)
 {
+    if (world.is_takeover) {
+        take_over();
+        return;
+    }
     struct sim_process *process = choose_alive();
     if (process == NULL) {
         process = start_process(sim_below(2), NULL);
@@ -376,6 +396,9 @@ static void settle(void)
     world.is_settled = true;
     sim_network_set_faults(0);
     sim_network_set_late(0);
+    sim_network_set_breaks(0);
+    sim_fibers_set_interrupts(400, 300000);
+    sim_fibers_set_sleeps(NULL, 0);
     sim_disk_fill_until(0);
     sim_broker_move_until(0, true, true);
     for (uint32_t i = 0; i < world.process_count; i++) {
@@ -462,12 +485,21 @@ static void choose(const struct sim_world_options *options)
     world.pause_us_max = (uint32_t)(duration_us / world.record_count * 9); // 4.5 records a pause
     world.act_count = 1 + sim_below(24);
     world.act_pause_us_max = (uint32_t)(duration_us * 2 / world.act_count);
+    world.is_takeover = sim_one_in(12) || options->is_takeover;
     world.is_calm = (sim_one_in(3) || options->is_calm) && !options->is_duel;
     world.is_duel = (sim_one_in(4) || options->is_duel) && !world.is_calm;
     world.interval_ms = sim_spread(20, 1000);
     sim_network_set_faults(sim_one_in(4) ? 0 : (uint32_t)sim_spread(6, 300));
     if (sim_one_in(5) || options->is_late) {
         sim_network_set_late(3 + sim_below(5));
+    }
+    if (world.is_takeover) {
+        sim_network_set_breaks(1 + sim_below(4));
+        sim_fibers_set_sleeps(takeover_sleeps, sim_spread(10000, 5000000));
+        world.act_pause_us_max = (uint32_t)sim_spread(500000, 10000000);
+    }
+    if (sim_one_in(world.is_takeover ? 2 : 8) || options->is_sleepy) {
+        sim_fibers_set_interrupts(30 + sim_below(200), sim_spread(300000, 20000000));
     }
     world.is_at_least_once = sim_one_in(6) || options->is_at_least_once;
     sim_job_init(world.job, 1 + sim_below(3), 1 + sim_below(SIM_KEYS_MAX));

@@ -16,6 +16,8 @@ struct sim_world_options {
     bool is_duel; // owners come and go, and that is all
     bool is_late; // many requests to coordinators are late
     bool is_at_least_once;
+    bool is_takeover; // owners live for a while, then another one comes, mostly with a new order
+    bool is_sleepy;   // threads lose their processor often, and for seconds
     bool is_verbose;
 };
 
