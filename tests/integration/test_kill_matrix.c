@@ -63,8 +63,8 @@ enum way {
 };
 
 // All points of docs/testing.md but those that exist to break a rule on purpose (an error there is
-// a canary; state.evict_dirty and handles.keep_used_up are reached under memory pressure and after
-// lost answers only).
+// a canary; state.evict_dirty, handles.keep_used_up and committer.trust_handle are reached under
+// memory pressure and after lost answers only).
 static const struct point {
     const char *name;
     int shapes;
