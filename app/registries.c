@@ -83,21 +83,35 @@ static bool is_same(const char *a, const char *b)
     return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
 }
 
+struct weir_registry_config weir_registry_settings(const struct weir_table *table,
+                                                   const struct weir_config *config)
+{
+    // The job's user or token is not for another registry, nor beside a table's own.
+    bool is_other = table->schema_registry != NULL || table->schema_registry_token != NULL;
+    bool is_own = is_other || table->schema_registry_username != NULL;
+    return (struct weir_registry_config){
+        .url = url_of(table, config),
+        .username = is_own ? table->schema_registry_username : config->schema_registry_username,
+        .password = table->schema_registry_password != NULL ? table->schema_registry_password
+                    : is_other                              ? NULL
+                                                            : config->schema_registry_password,
+        .token = is_own ? table->schema_registry_token : config->schema_registry_token,
+        .ca_path = config->schema_registry_ca,
+        .certificate_path = config->schema_registry_certificate,
+        .key_path = config->schema_registry_key,
+        .key_password = config->schema_registry_key_password,
+    };
+}
+
 static enum weir_status client_of(struct weir_registries *registries,
                                   const struct weir_table *table, const struct weir_config *config,
                                   struct weir_registry **registry, struct weir_error *error)
 {
-    // The job's user or token is not for another registry, nor beside a table's own.
-    bool is_own = table->schema_registry != NULL || table->schema_registry_token != NULL ||
-                  table->schema_registry_username != NULL;
-    struct client client = {
-        .url = url_of(table, config),
-        .username = is_own ? table->schema_registry_username : config->schema_registry_username,
-        .password = table->schema_registry_password != NULL ? table->schema_registry_password
-                    : is_own                                ? NULL
-                                                            : config->schema_registry_password,
-        .token = is_own ? table->schema_registry_token : config->schema_registry_token,
-    };
+    struct weir_registry_config settings = weir_registry_settings(table, config);
+    struct client client = {.url = settings.url,
+                            .username = settings.username,
+                            .password = settings.password,
+                            .token = settings.token};
     for (uint32_t i = 0; i < registries->client_count; i++) {
         const struct client *known = &registries->clients[i];
         if (is_same(known->url, client.url) && is_same(known->username, client.username) &&
@@ -110,20 +124,8 @@ static enum weir_status client_of(struct weir_registries *registries,
         return weir_error_set(error, WEIR_DOMAIN_CONFIG, WEIR_ACTION_REFUSE,
                               "neither option schema_registry nor WEIR_SCHEMA_REGISTRY is set");
     }
-    if (weir_registry_create(
-            &(struct weir_registry_config){
-                .url = client.url,
-                .username = client.username,
-                .password = client.password,
-                .token = client.token,
-                .ca_path = config->schema_registry_ca,
-                .certificate_path = config->schema_registry_certificate,
-                .key_path = config->schema_registry_key,
-                .key_password = config->schema_registry_key_password,
-                .cache_folder =
-                    weir_arena_printf(registries->arena, "%s/schemas", config->state_dir),
-            },
-            &client.registry, error) != WEIR_OK) {
+    settings.cache_folder = weir_arena_printf(registries->arena, "%s/schemas", config->state_dir);
+    if (weir_registry_create(&settings, &client.registry, error) != WEIR_OK) {
         return WEIR_ERROR;
     }
     *registry = client.registry;
@@ -149,9 +151,13 @@ static const char *record_name(struct weir_arena *arena, const struct weir_table
     return name;
 }
 
-static const char *subject_of(struct weir_arena *arena, const struct weir_table *table, bool is_key)
+const char *weir_registry_subject(struct weir_arena *arena, const struct weir_table *table,
+                                  bool is_key)
 {
     const char *record = record_name(arena, table, is_key);
+    if (table->subject != NULL && !is_key) {
+        return table->subject;
+    }
     switch (table->subject_strategy) {
     case WEIR_SUBJECT_RECORD:
         return record;
@@ -181,12 +187,10 @@ enum weir_status weir_registries_create(const struct weir_plan *plan,
         struct weir_table_schemas *schemas = &registries->tables[registries->table_count++].schemas;
         schemas->table = table;
         if (table->format == WEIR_FORMAT_AVRO) {
-            schemas->value_subject = table->subject != NULL
-                                         ? table->subject
-                                         : subject_of(registries->arena, table, false);
+            schemas->value_subject = weir_registry_subject(registries->arena, table, false);
         }
         if (has_avro_keys(table)) {
-            schemas->key_subject = subject_of(registries->arena, table, true);
+            schemas->key_subject = weir_registry_subject(registries->arena, table, true);
         }
         if (client_of(registries, table, config, &schemas->registry, error) != WEIR_OK) {
             weir_registries_destroy(registries);

@@ -26,6 +26,13 @@ struct weir_table_schemas {
     struct weir_registry_schema key_writer;
 };
 
+// How a table's registry is asked, but for the folder of what is kept.
+struct weir_registry_config weir_registry_settings(const struct weir_table *table,
+                                                   const struct weir_config *config);
+// The subject of its values or keys; in the arena or the table's.
+const char *weir_registry_subject(struct weir_arena *arena, const struct weir_table *table,
+                                  bool is_key);
+
 // Tables in Avro have a registry, others none: adds one fault a mistake.
 void weir_registries_check(const struct weir_plan *plan, const struct weir_config *config,
                            struct weir_fault_list *faults);

@@ -16,6 +16,7 @@
 #include "app/exit_code.h"
 #include "app/http/server.h"
 #include "app/job.h"
+#include "app/registry_columns.h"
 #include "app/restart.h"
 #include "app/signals.h"
 #include "app/state_lock.h"
@@ -108,7 +109,8 @@ enum weir_status weir_job_prepare(const struct weir_config *config, int64_t lock
     context->clock = &weir_system_clock;
     context->stop_requests = &weir_stop_requests;
     int lock;
-    if (weir_sql_plan(config->sql_text, arena, &context->plan, error) != WEIR_OK ||
+    if (weir_sql_plan_asking(config->sql_text, weir_registry_columns_create(config, arena), arena,
+                             &context->plan, error) != WEIR_OK ||
         weir_state_lock(config->state_dir, lock_timeout_ms, &weir_stop_requests, &lock, error) !=
             WEIR_OK ||
         weir_store_open(config->checkpoint_dir, config->job_id, (int32_t)config->instance_id,
@@ -125,7 +127,8 @@ enum weir_status weir_job_connect(const struct weir_config *config, struct weir_
     context->config = config;
     context->clock = &weir_system_clock;
     context->stop_requests = &weir_stop_requests;
-    if (weir_sql_plan(config->sql_text, arena, &context->plan, error) != WEIR_OK) {
+    if (weir_sql_plan_asking(config->sql_text, weir_registry_columns_create(config, arena), arena,
+                             &context->plan, error) != WEIR_OK) {
         return WEIR_ERROR;
     }
     return create_client(config, context->plan, &context->kafka, error);

@@ -237,11 +237,24 @@ static enum weir_status bind_checks(struct weir_planner *planner, struct weir_ca
 
 // --- statements ------------------------------------------------------------------------------
 
+static bool has_option(const struct weir_ast_statement *statement, const char *name)
+{
+    for (uint32_t i = 0; i < statement->option_count; i++) {
+        if (strcmp(statement->options[i].name, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void weir_sql_create_table(struct weir_planner *planner, const struct weir_ast_statement *statement)
 {
     struct weir_catalog_table *table = weir_arena_alloc_zero(planner->arena, sizeof(*table));
     struct weir_table_column *columns =
         weir_arena_alloc(planner->arena, statement->column_count * sizeof(*columns));
+    bool is_asking = statement->column_count == 0 && !statement->is_broken;
+    enum weir_status status =
+        is_asking ? weir_sql_registry_columns(planner, &statement, &columns) : WEIR_OK;
     table->statement = statement;
     table->table.name = statement->name;
     table->table.column_count = statement->column_count;
@@ -251,19 +264,21 @@ void weir_sql_create_table(struct weir_planner *planner, const struct weir_ast_s
     if (weir_catalog_check_name(planner, statement->name, statement->name_offset) != WEIR_OK) {
         return; // the first one keeps the name
     }
-    enum weir_status status = make_columns(planner, statement, columns);
-    bool with_columns = status == WEIR_OK;
-    if (weir_sql_primary_key(planner, statement, columns, &table->table) != WEIR_OK) {
+    if (!is_asking && make_columns(planner, statement, columns) != WEIR_OK) {
         status = WEIR_ERROR;
     }
-    if (statement->column_count == 0 && !statement->is_broken) {
-        status = weir_fault_add(&planner->faults, statement->name_offset, "write the columns",
-                                "not supported yet: columns from the schema registry");
-        with_columns = false;
+    bool with_columns = status == WEIR_OK;
+    if ((!is_asking || with_columns) &&
+        weir_sql_primary_key(planner, statement, columns, &table->table) != WEIR_OK) {
+        status = WEIR_ERROR;
     }
     if (weir_sql_options(planner, statement, with_columns, &table->table) != WEIR_OK) {
         status = WEIR_ERROR;
-    } else if (table->table.event_time_column >= 0) {
+    }
+    if (is_asking && !has_option(statement, "auto_register")) {
+        table->table.is_registering = false; // it is there
+    }
+    if (status == WEIR_OK && table->table.event_time_column >= 0) {
         columns[table->table.event_time_column].is_event_time = true;
     }
     if (with_columns) {

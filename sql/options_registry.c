@@ -82,3 +82,80 @@ enum weir_status weir_sql_registry_option(struct weir_planner *planner,
     }
     return WEIR_OK;
 }
+
+// --- CREATE TABLE t () -----------------------------------------------------------------------
+
+// What says where the schema is registered, as it is written: weir_sql_options judges it later.
+static void read_place(const struct weir_ast_statement *statement, struct weir_table *table)
+{
+    const char *format = "json";
+    const char *key_format = NULL;
+    *table = (struct weir_table){.name = statement->name, .topic = statement->name};
+    for (uint32_t i = 0; i < statement->option_count; i++) {
+        const struct weir_ast_option *option = &statement->options[i];
+        const char **to = strcmp(option->name, "topic") == 0             ? &table->topic
+                          : strcmp(option->name, "format") == 0          ? &format
+                          : strcmp(option->name, "key_format") == 0      ? &key_format
+                          : strcmp(option->name, "schema_registry") == 0 ? &table->schema_registry
+                          : strcmp(option->name, "schema_registry_username") == 0
+                              ? &table->schema_registry_username
+                          : strcmp(option->name, "schema_registry_password") == 0
+                              ? &table->schema_registry_password
+                          : strcmp(option->name, "schema_registry_token") == 0
+                              ? &table->schema_registry_token
+                          : strcmp(option->name, "subject") == 0     ? &table->subject
+                          : strcmp(option->name, "record_name") == 0 ? &table->record_name
+                                                                     : NULL;
+        if (to != NULL && option->value != NULL) {
+            *to = option->value;
+        } else if (option->value != NULL && strcmp(option->name, "subject_strategy") == 0) {
+            table->subject_strategy = strcmp(option->value, "record") == 0 ? WEIR_SUBJECT_RECORD
+                                      : strcmp(option->value, "topic_record") == 0
+                                          ? WEIR_SUBJECT_TOPIC_RECORD
+                                          : WEIR_SUBJECT_TOPIC;
+        }
+    }
+    table->format = strcmp(format, "avro") == 0 ? WEIR_FORMAT_AVRO : WEIR_FORMAT_JSON;
+    table->key_format =
+        key_format == NULL || strcmp(key_format, "avro") == 0 ? table->format : WEIR_FORMAT_JSON;
+}
+
+enum weir_status weir_sql_registry_columns(struct weir_planner *planner,
+                                           const struct weir_ast_statement **statement,
+                                           struct weir_table_column **columns)
+{
+    const struct weir_ast_statement *given = *statement;
+    struct weir_table table;
+    uint32_t count = 0;
+    const struct weir_field *fields = NULL;
+    struct weir_error error = {0};
+    read_place(given, &table);
+    if (table.format != WEIR_FORMAT_AVRO) {
+        return weir_fault_add(&planner->faults, given->name_offset,
+                              "write the columns, or format = 'avro'",
+                              "a table without columns takes those of the schema registry, which "
+                              "has schemas of format avro only");
+    }
+    if (planner->columns == NULL) {
+        return weir_fault_add(&planner->faults, given->name_offset, "write the columns",
+                              "the columns are the schema registry's, which is not asked here");
+    }
+    if (planner->columns->ask(planner->columns, &table, given->key_column_count > 0, planner->arena,
+                              &count, &fields, &error) != WEIR_OK) {
+        return weir_fault_add(&planner->faults, given->name_offset, NULL,
+                              "the columns cannot be had: %s", error.text);
+    }
+    struct weir_ast_statement *filled = weir_arena_alloc(planner->arena, sizeof *filled);
+    *filled = *given;
+    filled->column_count = count;
+    filled->columns = weir_arena_alloc_zero(planner->arena, count * sizeof *filled->columns);
+    *columns = weir_arena_alloc_zero(planner->arena, count * sizeof **columns);
+    for (uint32_t i = 0; i < count; i++) {
+        filled->columns[i].name = fields[i].name;
+        filled->columns[i].offset = given->name_offset;
+        (*columns)[i].name = fields[i].name;
+        (*columns)[i].type = fields[i].type;
+    }
+    *statement = filled;
+    return WEIR_OK;
+}

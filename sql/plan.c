@@ -166,8 +166,9 @@ static int compare_faults(const void *a, const void *b)
     return left->offset < right->offset ? -1 : left->offset > right->offset;
 }
 
-static enum weir_status plan_job(const char *sql_text, struct weir_arena *arena,
-                                 const struct weir_plan **plan, struct weir_planner *planner)
+static enum weir_status plan_job(const char *sql_text, struct weir_sql_columns *columns,
+                                 struct weir_arena *arena, const struct weir_plan **plan,
+                                 struct weir_planner *planner)
 {
     static const char byte_order_mark[] = "\xef\xbb\xbf";
     if (strncmp(sql_text, byte_order_mark, 3) == 0) {
@@ -175,6 +176,7 @@ static enum weir_status plan_job(const char *sql_text, struct weir_arena *arena,
     }
     *planner = (struct weir_planner){
         .arena = arena,
+        .columns = columns,
         .faults = {.arena = arena,
                    .text = {.data = sql_text, .size_bytes = strlen(sql_text)},
                    .statement_offset = -1},
@@ -195,8 +197,15 @@ static enum weir_status plan_job(const char *sql_text, struct weir_arena *arena,
 enum weir_status weir_sql_plan(const char *sql_text, struct weir_arena *arena,
                                const struct weir_plan **plan, struct weir_error *error)
 {
+    return weir_sql_plan_asking(sql_text, NULL, arena, plan, error);
+}
+
+enum weir_status weir_sql_plan_asking(const char *sql_text, struct weir_sql_columns *columns,
+                                      struct weir_arena *arena, const struct weir_plan **plan,
+                                      struct weir_error *error)
+{
     struct weir_planner planner;
-    return plan_job(sql_text, arena, plan, &planner) == WEIR_OK
+    return plan_job(sql_text, columns, arena, plan, &planner) == WEIR_OK
                ? WEIR_OK
                : weir_faults_to_error(&planner.faults, error);
 }
@@ -206,7 +215,7 @@ enum weir_status weir_sql_plan_all(const char *sql_text, struct weir_arena *aren
 {
     struct weir_planner planner;
     *faults = (struct weir_sql_faults){0};
-    if (plan_job(sql_text, arena, plan, &planner) == WEIR_OK) {
+    if (plan_job(sql_text, NULL, arena, plan, &planner) == WEIR_OK) {
         return WEIR_OK;
     }
     uint32_t count = planner.faults.count;

@@ -179,6 +179,21 @@ struct weir_plan {
 enum weir_status weir_sql_plan(const char *sql_text, struct weir_arena *arena,
                                const struct weir_plan **plan, struct weir_error *error);
 
+// Who knows the columns of a table that is created without any: CREATE TABLE t ().
+struct weir_sql_columns {
+    // table: its name, topic, and the options of tables in Avro, unchecked. has_key: the message
+    // key holds columns. Columns are put into the arena, those of the key first. Error: what is
+    // wrong. May block.
+    enum weir_status (*ask)(struct weir_sql_columns *columns, const struct weir_table *table,
+                            bool has_key, struct weir_arena *arena, uint32_t *count,
+                            const struct weir_field **fields, struct weir_error *error);
+};
+
+// As weir_sql_plan, which asks nobody: such tables are faults.
+enum weir_status weir_sql_plan_asking(const char *sql_text, struct weir_sql_columns *columns,
+                                      struct weir_arena *arena, const struct weir_plan **plan,
+                                      struct weir_error *error);
+
 struct weir_sql_fault {
     uint32_t statement_number; // from 1; 0: of no statement
     int32_t line_number;       // from 1; 0: no place

@@ -50,6 +50,7 @@ struct weir_catalog_type {
 
 struct weir_planner {
     struct weir_arena *arena;
+    struct weir_sql_columns *columns; // who knows the columns of CREATE TABLE t (); NULL: nobody
     struct weir_faults faults;
     uint32_t table_count;
     struct weir_catalog_table **tables;
@@ -122,6 +123,12 @@ enum weir_status weir_sql_set(struct weir_planner *planner,
 enum weir_status weir_sql_registry_option(struct weir_planner *planner,
                                           const struct weir_ast_option *option,
                                           struct weir_table *table);
+
+// Of CREATE TABLE t (): the statement with the columns that the schema registry names, and their
+// types. Error: a fault was added.
+enum weir_status weir_sql_registry_columns(struct weir_planner *planner,
+                                           const struct weir_ast_statement **statement,
+                                           struct weir_table_column **columns);
 
 // --- create.c --------------------------------------------------------------------------------
 

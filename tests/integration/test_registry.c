@@ -60,6 +60,113 @@ static void test_tokens_and_certificates(void **state)
     registry_standin_destroy(&registry);
 }
 
+// --- CREATE TABLE t () -----------------------------------------------------------------------
+
+static const char columns_sql[] =
+    "CREATE TABLE src () WITH (topic = '$-in', format = 'avro',\n"
+    "  schema_registry_username = 'svc', schema_registry_password = 'Zx9-registry');\n"
+    "CREATE TABLE states (PRIMARY KEY (id)) WITH (topic = '$-states', format = 'avro',\n"
+    "  schema_registry_username = 'svc', schema_registry_password = 'Zx9-registry');\n"
+    "CREATE TABLE out (id bigint, \"fullName\" text, zip text, price numeric(9,2),\n"
+    "  at timestamptz, tags text[]) WITH (topic = '$-out');\n"
+    "CREATE TABLE latest (id bigint PRIMARY KEY, state text) WITH (topic = '$-latest');\n"
+    "INSERT INTO out SELECT id, \"fullName\", (address).zip, price, at, tags FROM src;\n"
+    "INSERT INTO latest SELECT id, state FROM states;\n";
+
+// Schema 1 is what is in "in", 2 and 3 are keys and values of "states".
+static const char columns_store[] =
+    "{\"schemas\":[\"{\\\"type\\\":\\\"record\\\",\\\"name\\\":\\\"Order\\\",\\\"field"
+    "s\\\":[{\\\"name\\\":\\\"id\\\",\\\"type\\\":\\\"long\\\"},{\\\"name\\\":\\\"fullNam"
+    "e\\\",\\\"type\\\":[\\\"null\\\",\\\"string\\\"]},{\\\"name\\\":\\\"address\\\",\\\""
+    "type\\\":{\\\"type\\\":\\\"record\\\",\\\"name\\\":\\\"Address\\\",\\\"fields\\\":"
+    "[{\\\"name\\\":\\\"zip\\\",\\\"type\\\":\\\"string\\\"}]}},{\\\"name\\\":\\\"price"
+    "\\\",\\\"type\\\":{\\\"type\\\":\\\"bytes\\\",\\\"logicalType\\\":\\\"decimal\\\","
+    "\\\"precision\\\":9,\\\"scale\\\":2}},{\\\"name\\\":\\\"at\\\",\\\"type\\\":{\\\"t"
+    "ype\\\":\\\"long\\\",\\\"logicalType\\\":\\\"timestamp-millis\\\"}},{\\\"nam"
+    "e\\\":\\\"tags\\\",\\\"type\\\":{\\\"type\\\":\\\"array\\\",\\\"items\\\":\\\"string"
+    "\\\"}}]}\",\"{\\\"type\\\":\\\"record\\\",\\\"name\\\":\\\"K\\\",\\\"fields\\\":[{\\\""
+    "name\\\":\\\"id\\\",\\\"type\\\":\\\"long\\\"}]}\",\"{\\\"type\\\":\\\"record\\\",\\\""
+    "name\\\":\\\"V\\\",\\\"fields\\\":[{\\\"name\\\":\\\"state\\\",\\\"type\\\":\\\"stri"
+    "ng\\\"}]}\"],\"subjects\":{\"regcols-in-value\":[1],\"regcols-states"
+    "-key\":[2],\"regcols-states-value\":[3]}}";
+
+static void append(const struct sql_job *job, const char *topic, const struct avro_bytes *key,
+                   const struct avro_bytes *value)
+{
+    struct weir_test_record record = {.partition = 0,
+                                      .key = key != NULL ? key->data : NULL,
+                                      .key_bytes = key != NULL ? key->count : 0,
+                                      .value = value->data,
+                                      .value_bytes = value->count};
+    weir_test_produce(job->bootstrap, sql_job_topic(job, topic), &record, 1);
+}
+
+static void make_order(struct avro_bytes *order)
+{
+    avro_begin(order, 1);
+    avro_put_long(order, 7);
+    avro_put_long(order, 1); // the branch
+    avro_put_text(order, "Ann");
+    avro_put_text(order, "8001");
+    avro_put_text(order, "\x04\xd2"); // 12.34
+    avro_put_long(order, 1700000000123);
+    avro_put_long(order, 2);
+    avro_put_text(order, "a");
+    avro_put_text(order, "b");
+    avro_put_long(order, 0);
+}
+
+static void test_columns_from_the_registry(void **state)
+{
+    static const char *const options[] = {"--user", "svc:Zx9-registry", NULL};
+    struct sql_job *job =
+        sql_job_create(weir_test_cluster_bootstrap(cluster), "regcols", columns_sql);
+    struct registry_standin registry;
+    (void)state;
+    sql_job_topic_create(job, "in", 1);
+    sql_job_topic_create(job, "states", 1);
+    sql_job_topic_create(job, "out", 1);
+    sql_job_topic_create(job, "latest", 1);
+    registry_standin_create(&registry, job, columns_store, options);
+    const char *url = weir_test_format("WEIR_SCHEMA_REGISTRY=http://127.0.0.1:%d", registry.port);
+    struct avro_bytes order;
+    struct avro_bytes key;
+    struct avro_bytes value;
+    make_order(&order);
+    append(job, "in", NULL, &order);
+    avro_begin(&key, 2);
+    avro_put_long(&key, 5);
+    avro_begin(&value, 3);
+    avro_put_text(&value, "open");
+    append(job, "states", &key, &value);
+    struct weir_test_process *weir = sql_job_start(job, SQL_JOB_EXTRA(url));
+    sql_job_wait_count(job, "out", 1);
+    sql_job_wait_count(job, "latest", 1);
+    sql_job_kill(weir);
+    sql_job_expect_values(job, "out", 0,
+                          SQL_JOB_TEXTS("{\"id\":7,\"fullName\":\"Ann\",\"zip\":\"8001\","
+                                        "\"price\":12.34,\"at\":\"2023-11-14T22:13:20.123+00:00\","
+                                        "\"tags\":[\"a\",\"b\"]}"));
+    sql_job_expect_values(job, "latest", 0, SQL_JOB_TEXTS("{\"id\":5,\"state\":\"open\"}"));
+    // A start without the registry takes the columns that it had.
+    registry_standin_kill(&registry);
+    weir = sql_job_start(job, SQL_JOB_EXTRA(url, "WEIR_CONNECT_TIMEOUT=5s"));
+    sql_job_wait_running(weir);
+    append(job, "in", NULL, &order);
+    sql_job_wait_count(job, "out", 2);
+    sql_job_stop(weir);
+    registry_standin_start(&registry);
+    sql_job_set_sql(job, "CREATE TABLE src () WITH (topic = '$-none', format = 'avro',\n"
+                         "  schema_registry_username = 'svc',\n"
+                         "  schema_registry_password = 'Zx9-registry');\n"
+                         "CREATE TABLE out (id bigint) WITH (topic = '$-out');\n"
+                         "INSERT INTO out SELECT id FROM src;\n");
+    sql_job_expect_refused(job, SQL_JOB_EXTRA(url),
+                           SQL_JOB_TEXTS("the columns cannot be had: subject "
+                                         "\"regcols-none-value\" has no schema in http://127"));
+    registry_standin_destroy(&registry);
+}
+
 // --- a real one ------------------------------------------------------------------------------
 
 static const char in_out_sql[] =
@@ -176,6 +283,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_tokens_and_certificates),
+        cmocka_unit_test(test_columns_from_the_registry),
         cmocka_unit_test(test_a_real_registry_comes_and_goes),
         cmocka_unit_test(test_a_real_registry_refuses),
     };

@@ -36,7 +36,13 @@ static void test_create_refuses(void **state)
         {"create table x (a bidt)",
          {{1, 19, "type \"bidt\" does not exist", "did you mean \"bid_t\"?"}}},
         {"create table x ()",
-         {{1, 14, "not supported yet: columns from the schema registry", "write the columns"}}},
+         {{1, 14,
+           "a table without columns takes those of the schema registry, which has schemas of "
+           "format avro only",
+           "write the columns, or format = 'avro'"}}},
+        {"create table x () with (format = 'avro')",
+         {{1, 14, "the columns are the schema registry's, which is not asked here",
+           "write the columns"}}},
         {"create table t (a int)", {{1, 14, "relation \"t\" already exists", NULL}}},
         {"create table w (a int)", {{1, 14, "relation \"w\" already exists", NULL}}},
         {"create table x (a int generated always as (b + 1) stored, b int generated always as (a) "
