@@ -53,7 +53,9 @@ struct weir_operator_ops {
     // rows pushed here (what changed since the last barrier) still belong to epoch n. Nothing is
     // forwarded. State goes into the snapshot; a node whose part is complete only later (a writer
     // waiting for acknowledgements) takes a hold (weir_snapshot_hold) and releases it when it is.
-    // A node that has much to push sets is_sending instead (send). NULL: nothing to do.
+    // A node that has much to push sets is_sending instead (send). Right behind this call the task
+    // copies the node's operator states (operator_state.h); its keyed ones are frozen when all
+    // nodes had theirs. NULL: nothing to do.
     enum weir_status (*barrier)(struct weir_operator *op, const struct weir_barrier *barrier,
                                 struct weir_snapshot *snapshot, struct weir_error *error);
 

@@ -4,6 +4,13 @@
 // takes part in, and moves with its key groups when the parallelism changes. Keys are made by
 // weir_key_encode (runtime/types/key.h); the first two bytes of what is stored are the key group.
 //
+// This map is a value by key (get, update) and ordered state (scan). The other kinds of state:
+//   keyed_shapes.h     list, map, raw bytes of a key group   } layers over this map: they move with
+//   timers.h           timers by key                         } their key groups, too
+//   state_ttl.h        time to live of a key                 }
+//   operator_state.h   of no key: lists that are split or united, broadcast, raw bytes of a task
+// Which one to take, and what becomes of each with other numbers of tasks: docs/state.md.
+//
 // Thread: the task's. Calls may block on the disk when a key is not in memory: prefetch the keys of
 // a batch first. Pointers into values are valid until the next call on the same state store; values
 // begin at addresses that are multiples of 8.
