@@ -78,17 +78,36 @@ static enum weir_status out_of_time(struct weir_error *error, const char *what, 
     return WEIR_ERROR;
 }
 
+static enum weir_status create_producer(struct weir_handles *handles, struct handle *handle,
+                                        struct weir_error *error)
+{
+    return handles->kafka->ops->producer_create(handles->kafka, handle->id, &handle->producer,
+                                                error);
+}
+
+// A client whose first broker dies under it may ask that one for ever (librdkafka 2.0.2): after the
+// time of a call a new one takes its place, which knows all brokers again.
 static enum weir_status init_once(struct weir_handles *handles, struct handle *handle,
                                   int64_t deadline_ms, struct weir_error *error)
 {
-    if (handles->kafka->ops->producer_create(handles->kafka, handle->id, &handle->producer,
-                                             error) != WEIR_OK) {
+    if (create_producer(handles, handle, error) != WEIR_OK) {
         return WEIR_ERROR;
     }
+    int64_t replaced_ms = weir_now_ms(handles->clock) + CALL_TIMEOUT_MS;
     while (handle->producer->ops->init_transactions(handle->producer, CALL_TIMEOUT_MS, error) !=
            WEIR_OK) {
         if (!may_retry(handles, error, deadline_ms)) {
             return out_of_time(error, "init_transactions", handle->id);
+        }
+        if (weir_now_ms(handles->clock) >= replaced_ms) {
+            weir_log(WEIR_LOG_WARN, "producer %s: %s; trying with a new client", handle->id,
+                     error->text);
+            handle->producer->ops->destroy(handle->producer);
+            handle->producer = NULL;
+            if (create_producer(handles, handle, error) != WEIR_OK) {
+                return WEIR_ERROR;
+            }
+            replaced_ms = weir_now_ms(handles->clock) + CALL_TIMEOUT_MS;
         }
     }
     return WEIR_OK;

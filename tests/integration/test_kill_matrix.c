@@ -31,7 +31,7 @@ enum {
     BROKER_KILL_IN = 10, // one cell in so many
     NODES = 3,
     HIT_MAX = 4,
-    LIFE_MS_MAX = 60000,
+    LIFE_MS_MAX = 120000, // longer than a start waits for brokers
     UNSURE_MS = 1500,
     TRIES_MAX = 6,
     START_MS_MAX = 60000,

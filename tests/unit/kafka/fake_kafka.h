@@ -28,6 +28,7 @@ struct fake_producer {
     char id[64];
     bool is_open;
     bool is_used_up;
+    bool is_deaf;
     bool is_doubtful;
     bool is_destroyed;
     uint32_t row_count;
@@ -43,6 +44,8 @@ static struct {
     bool is_full;                        // produce answers FULL
     uint32_t retry_count;                // so many calls answer RETRY first
     _Atomic int32_t unanswered_count;    // so many inits leave a request without an answer
+    _Atomic int32_t deaf_count;          // so many producers never get an answer to their inits
+    _Atomic int64_t waited_ms;           // for those, by the clock of the fake
     enum weir_error_action commit_fails; // 0 (REFUSE): it does not
     const char *pointer;                 // what is committed for every partition; NULL: nothing
     char calls[2048];                    // "init begin offsets commit …"
@@ -71,9 +74,13 @@ static enum weir_status fake_answer(struct weir_error *error)
 static enum weir_status fake_init(struct weir_producer *base, int32_t timeout_ms,
                                   struct weir_error *error)
 {
-    (void)timeout_ms;
+    struct fake_producer *producer = (struct fake_producer *)base;
     if (atomic_fetch_sub(&fake_kafka.unanswered_count, 1) > 0) {
-        ((struct fake_producer *)base)->is_used_up = true;
+        producer->is_used_up = true;
+    }
+    if (producer->is_deaf) {
+        fake_kafka.waited_ms += timeout_ms;
+        return weir_error_set(error, WEIR_DOMAIN_KAFKA, WEIR_ACTION_RETRY, "timed out");
     }
     return fake_answer(error);
 }
@@ -183,6 +190,7 @@ static enum weir_status fake_producer_create(struct weir_kafka *kafka, const cha
     struct fake_producer *producer = weir_alloc_zero(sizeof *producer);
     producer->base.ops = &ops;
     snprintf(producer->id, sizeof producer->id, "%s", id != NULL ? id : "rows");
+    producer->is_deaf = atomic_fetch_sub(&fake_kafka.deaf_count, 1) > 0;
     // Handles are opened side by side, each by a thread of its own.
     uint32_t idx = __atomic_fetch_add(&fake_kafka.producer_count, 1, __ATOMIC_SEQ_CST);
     WEIR_ASSERT(idx < FAKE_PRODUCERS_MAX);

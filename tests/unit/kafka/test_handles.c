@@ -63,6 +63,34 @@ static void test_handle_whose_init_had_no_answer_is_made_anew_at_once(void **sta
     fake_handles_close(handles);
 }
 
+static int64_t waited_ms(const struct weir_clock *clock)
+{
+    (void)clock;
+    return fake_kafka.waited_ms;
+}
+
+// A client that has settled on a broker which died is not what a start fails of.
+static void test_client_that_gets_no_answer_is_replaced(void **state)
+{
+    (void)state;
+    static const struct weir_clock clock = {.monotonic_ms = waited_ms};
+    static const struct weir_kafka_ops ops = {.producer_create = fake_producer_create};
+    memset(&fake_kafka, 0, sizeof fake_kafka);
+    fake_kafka.base.ops = &ops;
+    fake_kafka.deaf_count = 2;
+    struct weir_handles *handles;
+    struct weir_error error;
+    assert_int_equal(
+        weir_handles_open(&fake_kafka.base, "job", 0, false, &clock, 60000, &handles, &error),
+        WEIR_OK);
+    assert_int_equal(fake_kafka.producer_count, 6);
+    assert_in_range(fake_kafka.waited_ms, 1, 59999);
+    for (int64_t epoch = 0; epoch < 4; epoch++) {
+        assert_false(fake_of(handles, epoch)->is_deaf);
+    }
+    fake_handles_close(handles);
+}
+
 static void test_doubtful_offset_commit_gives_the_epoch_up(void **state)
 {
     (void)state;
@@ -131,6 +159,7 @@ int main(void)
         cmocka_unit_test(test_epochs_take_turns_on_four_ids),
         cmocka_unit_test(test_used_up_handle_is_made_anew_before_its_next_begin),
         cmocka_unit_test(test_handle_whose_init_had_no_answer_is_made_anew_at_once),
+        cmocka_unit_test(test_client_that_gets_no_answer_is_replaced),
         cmocka_unit_test(test_doubtful_offset_commit_gives_the_epoch_up),
         cmocka_unit_test(test_calls_are_repeated_until_they_are_answered),
         cmocka_unit_test(test_commit_without_an_answer_is_left_to_recovery_and_never_aborted),
