@@ -20,7 +20,8 @@ struct stage {
     // EXCHANGE only: channels[upstream * task_count + task]; owned by the inlet once it is built.
     uint32_t upstream_count;
     struct weir_channel **channels;
-    uint32_t built_count; // tasks that have taken their mailbox and channels over
+    uint32_t built_count;           // tasks that have taken their mailbox and channels over
+    struct weir_node_state *states; // EXCHANGE only: by task
 };
 
 struct builder {
@@ -30,6 +31,7 @@ struct builder {
     struct weir_job_tasks *tasks;
     uint32_t stage_count;
     struct stage *stages;
+    struct weir_node_state *states; // of all keyed tasks; NULL: not restored yet
 };
 
 static bool is_head(const struct weir_plan_node *node)
@@ -161,13 +163,13 @@ static struct weir_source *create_inlet(const struct builder *builder, const str
     for (uint32_t u = 0; u < stage->upstream_count; u++) {
         channels[u] = stage->channels[u * stage->task_count + task_idx];
     }
-    return weir_inlet_create(&(struct weir_inlet_config){.id = stage->head->id,
-                                                         .name = stage->head->name,
-                                                         .channel_count = stage->upstream_count,
-                                                         .channels = channels,
-                                                         .is_at_least_once =
-                                                             config->is_at_least_once,
-                                                         .clock = builder->nodes.context->clock});
+    return weir_inlet_create(
+        &(struct weir_inlet_config){.id = stage->head->id,
+                                    .name = stage->head->name,
+                                    .channel_count = stage->upstream_count,
+                                    .channels = channels,
+                                    .is_at_least_once = config->is_at_least_once,
+                                    .clock = builder->nodes.context->clock});
 }
 
 // The channels of one upstream task into the stage of that exchange.
@@ -318,6 +320,29 @@ static const char *late_topic_of_stage(const struct builder *builder, const stru
     return topic;
 }
 
+// Behind the building of the first sources, which begin to fetch meanwhile.
+static enum weir_status restore_states(struct builder *builder, struct weir_error *error)
+{
+    uint32_t count = 0;
+    builder->states = weir_arena_alloc_zero(builder->nodes.arena, builder->nodes.keyed_task_count *
+                                                                      sizeof *builder->states);
+    for (uint32_t i = 0; i < builder->stage_count; i++) {
+        struct stage *stage = &builder->stages[i];
+        if (stage->head->kind != WEIR_PLAN_EXCHANGE) {
+            continue;
+        }
+        stage->states = &builder->states[count];
+        for (uint32_t t = 0; t < stage->task_count; t++) {
+            builder->states[count++] =
+                (struct weir_node_state){.head = stage->head,
+                                         .key_groups = weir_key_groups_of(t, stage->task_count),
+                                         .mailbox = stage->mailboxes[t]};
+        }
+    }
+    WEIR_ASSERT(count == builder->nodes.keyed_task_count);
+    return weir_node_create_states(&builder->nodes, count, builder->states, error);
+}
+
 static enum weir_status build_task(struct builder *builder, struct stage *stage, uint32_t task_idx,
                                    struct weir_error *error)
 {
@@ -335,8 +360,12 @@ static enum weir_status build_task(struct builder *builder, struct stage *stage,
     enum weir_status status;
     if (is_keyed) {
         place.key_groups = weir_key_groups_of(task_idx, stage->task_count);
-        status = weir_node_create_state(&builder->nodes, stage->head, &place, &place.state, error);
-        task->source = status == WEIR_OK ? create_inlet(builder, stage, task_idx) : NULL;
+        status = builder->states != NULL ? WEIR_OK : restore_states(builder, error);
+        if (status == WEIR_OK) {
+            place.state = stage->states[task_idx].state;
+            stage->states[task_idx].state = NULL;
+            task->source = create_inlet(builder, stage, task_idx);
+        }
     } else {
         choose_partitions(builder, stage, task_idx, &place, task);
         status = weir_node_create_source(&builder->nodes, stage->head, &place,
@@ -368,6 +397,9 @@ static void take_down(struct builder *builder)
         weir_task_destroy(builder->tasks->tasks[i].task);
     }
     builder->tasks->count = 0;
+    if (builder->states != NULL) { // of tasks that were not built
+        weir_node_destroy_states(builder->nodes.keyed_task_count, builder->states);
+    }
     for (uint32_t i = 0; i < builder->stage_count; i++) {
         struct stage *stage = &builder->stages[i];
         for (uint32_t t = stage->built_count; t < stage->task_count; t++) {

@@ -12,7 +12,7 @@ struct weir_node_builder {
     const struct weir_job_context *context;
     const struct weir_recovered *recovered;
     struct weir_arena *arena;
-    uint32_t writer_count; // of the whole job: they share the memory for held rows
+    uint32_t writer_count;     // of the whole job: they share the memory for held rows
     uint32_t keyed_task_count; // of the whole job: they share the memory for state
 };
 
@@ -57,11 +57,18 @@ enum weir_status weir_node_create_source(const struct weir_node_builder *builder
 const uint32_t *weir_node_slot_numbers(const struct weir_node_builder *builder,
                                        const struct weir_plan_node *aggregate);
 
-// The keyed state of a task of the stage that `head` (an exchange) begins: restored for the key
-// groups of place.
-enum weir_status weir_node_create_state(const struct weir_node_builder *builder,
-                                        const struct weir_plan_node *head,
-                                        const struct weir_node_place *place,
-                                        struct weir_state_store **state, struct weir_error *error);
+// The keyed state of a task of the stage that `head` (an exchange) begins.
+struct weir_node_state {
+    const struct weir_plan_node *head;
+    struct weir_key_group_range key_groups;
+    struct weir_mailbox *mailbox;   // of the task
+    struct weir_state_store *state; // restored; NULL once the task has taken it over
+};
+
+// Restores the states of all keyed tasks, side by side: it is what a recovery takes longest for.
+// All of them are there or, after a failure, none. Blocks.
+enum weir_status weir_node_create_states(const struct weir_node_builder *builder, uint32_t count,
+                                         struct weir_node_state *states, struct weir_error *error);
+void weir_node_destroy_states(uint32_t count, struct weir_node_state *states); // that are left
 
 #endif

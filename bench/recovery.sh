@@ -19,8 +19,7 @@
 #
 # Prints median, 90th percentile and maximum of each phase in milliseconds, from the start of the
 # process to the first row, wall clock: on a machine with other work they are upper bounds. Two phases
-# wait for the broker, which has to abort what the dead process left open: "fencing" and "positions";
-# the last line leaves them out.
+# wait for the broker, which has to abort what the dead process left open: "fencing" and "positions".
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 
@@ -110,6 +109,7 @@ for round in $(seq "$rounds"); do
     start "$log"
     wait "$reader" || die "no row came: $log"
     reader=''
+    cpu_ticks=$(sed 's/.*) //' "/proc/$pid/stat" | awk '{print $12 + $13}')
     row_ms=$(sed -n 's/.*"first_row_ms":\([0-9]*\).*/\1/p' "$dir/firstrow.out")
     running_ms=$(clock_ms "$(first_line ' is running: ')")
     batch_ms=$(clock_ms "$(first_line ' has its first records')")
@@ -131,6 +131,7 @@ for round in $(seq "$rounds"); do
     note '94 commit to a reader' $((row_ms - committed_ms))
     note '95 all' $((row_ms - began_ms))
     note '96 all, without the waits for the broker' $((row_ms - began_ms - waited))
+    note '97 CPU of the process until then' $((cpu_ticks * 1000 / $(getconf CLK_TCK)))
 done
 kill -TERM "$pid"
 wait "$pid" || die "weir ended with $?"
