@@ -131,6 +131,22 @@ static enum weir_status pass_through(const struct transfer *transfer,
     return WEIR_OK;
 }
 
+// Is the file whole and durable where it is to go? A savepoint comes back to the store that it was
+// taken of: what a committed checkpoint lists there is not replaced.
+static bool is_there(const struct weir_state_file *file, const char *folder, const char *path)
+{
+    const struct transfer only_read = {.from_folder = folder};
+    struct weir_error ignored;
+    int there = open(path, O_RDONLY | O_CLOEXEC);
+    if (there < 0) {
+        return false;
+    }
+    bool is_whole =
+        pass_through(&only_read, file, there, -1, &ignored) == WEIR_OK && fsync(there) == 0;
+    close(there);
+    return is_whole;
+}
+
 static enum weir_status transfer_file(const struct transfer *transfer,
                                       const struct weir_state_file *file, struct weir_error *error)
 {
@@ -153,6 +169,10 @@ static enum weir_status transfer_file(const struct transfer *transfer,
     }
     snprintf(target, sizeof target, "%s/%s", transfer->to_folder, file->name);
     snprintf(temporary, sizeof temporary, "%s.tmp", target);
+    if (is_there(file, transfer->to_folder, target)) {
+        close(from);
+        return WEIR_OK;
+    }
     int to = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0640);
     if (to < 0) {
         enum weir_status status = io_error(error, "create", transfer->to_folder, file->name);

@@ -30,6 +30,7 @@ static const char *const names[SIM_CANARY_COUNT] = {
     [SIM_CANARY_NO_WATERMARK] = "no-watermark",
     [SIM_CANARY_FOLDER_UNSYNCED] = "folder-unsynced",
     [SIM_CANARY_RESTORE_TWICE] = "restore-twice",
+    [SIM_CANARY_UNCONVERTED] = "unconverted",
 };
 
 void sim_canary_set(enum sim_canary canary)
@@ -197,6 +198,9 @@ enum weir_status __wrap_weir_rocksdb_store_create(const struct weir_rocksdb_stor
     struct weir_rocksdb_store_config small = *config;
     small.materialise_log_count = 1 + sim_below(12);
     small.materialise_pause_ms = sim_spread(1, 5000);
+    if (sim_canary_is(SIM_CANARY_UNCONVERTED)) {
+        small.conversion_count = 0;
+    }
     if (sim_one_in(2)) {
         small.budget_bytes = (size_t)sim_spread(1000, 100000);
     }

@@ -22,6 +22,7 @@ enum sim_canary {
     SIM_CANARY_NO_WATERMARK,           // the checkpoint forgets how far time had come
     SIM_CANARY_FOLDER_UNSYNCED,        // a new name counts as durable without its folder's sync
     SIM_CANARY_RESTORE_TWICE,          // WEIR_RESTORE is obeyed although it was
+    SIM_CANARY_UNCONVERTED,            // a changed job reads what an earlier one kept as its own
     SIM_CANARY_COUNT,
 };
 

@@ -32,7 +32,8 @@ void sim_job_init(enum sim_job_kind kind, uint32_t partition_count, uint32_t key
 // At least once: nothing may be missing, but rows may come again, and count records again.
 void sim_job_allow_repeats(void);
 const char *sim_job_name(enum sim_job_kind kind);
-const char *sim_job_sql(void);
+// As it is written for that life: it changes, and loses nothing that matters.
+const char *sim_job_sql(uint32_t life);
 struct sim_topic *sim_job_input(void);
 void sim_job_extend(uint32_t partition_count);
 

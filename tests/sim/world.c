@@ -93,7 +93,8 @@ static char **make_environment(uint32_t machine, bool *is_ordered)
     uint32_t count = 0;
     char state_dir[64];
     snprintf(state_dir, sizeof state_dir, "/sim/state-%u", machine);
-    list[count++] = join("WEIR_SQL", sim_job_sql());
+    list[count++] = join("WEIR_SQL", sim_job_sql(world.process_count));
+    list[count++] = join("WEIR_ALLOW", "state_loss"); // of what an earlier variant kept
     list[count++] = join("WEIR_JOB_ID", "sim");
     list[count++] = join("WEIR_KAFKA_BOOTSTRAP_SERVERS", "simulated:9092");
     list[count++] = join("WEIR_STATE_DIR", state_dir);

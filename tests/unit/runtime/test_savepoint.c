@@ -136,6 +136,29 @@ static void test_savepoint_is_whole_without_the_store_and_in_another_place(void 
     assert_int_equal(weir_savepoint_verify(other, &manifest, &error), WEIR_OK);
 }
 
+static ino_t inode(const char *folder, const char *name)
+{
+    char path[256];
+    struct stat found;
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    assert_int_equal(stat(path, &found), 0);
+    return found.st_ino;
+}
+
+// It comes back to the store that it was taken of, whose checkpoints list the same files.
+static void test_import_leaves_whole_files_alone_and_mends_others(void **state)
+{
+    struct fixture *fixture = *state;
+    struct weir_error error;
+    assert_int_equal(write_savepoint(fixture, &error), WEIR_OK);
+    ino_t one = inode(fixture->store, "state.one.log");
+    write_file(fixture->store, "state.two.log", "and the SECOND");
+    assert_int_equal(
+        weir_savepoint_import(fixture->path, &fixture->manifest, fixture->store, &error), WEIR_OK);
+    assert_int_equal(weir_savepoint_verify(fixture->store, &fixture->manifest, &error), WEIR_OK);
+    assert_int_equal(inode(fixture->store, "state.one.log"), one);
+}
+
 static void test_savepoint_is_not_written_over_something(void **state)
 {
     struct fixture *fixture = *state;
@@ -206,6 +229,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(
             test_savepoint_is_whole_without_the_store_and_in_another_place, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_import_leaves_whole_files_alone_and_mends_others,
+                                        set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_savepoint_is_not_written_over_something, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(
