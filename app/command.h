@@ -43,6 +43,7 @@ extern const struct weir_command weir_offsets_command;
 extern const struct weir_command weir_transactions_command;
 extern const struct weir_command weir_status_command;
 extern const struct weir_command weir_dead_letters_command;
+extern const struct weir_command weir_top_command;
 extern const struct weir_command weir_completion_command;
 extern const struct weir_command weir_manual_command;
 extern const struct weir_command weir_savepoint_command;

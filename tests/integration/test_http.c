@@ -338,6 +338,11 @@ static void test_what_the_job_does_is_told(void **state)
                                       "source a (topic told-in, 3 partitions): 50 records read, "
                                       "lag 0\n",
                                       "sink b (topic told-out): 50 rows written\n"));
+    sql_job_run_command(job, SQL_JOB_TEXTS("top", "--interval", "0.2", "--count", "2"),
+                        SQL_JOB_EXTRA(listen), 0,
+                        SQL_JOB_TEXTS("job told: ready, running; for ", "caught up\n",
+                                      "told-in                       3           0      0.0"
+                                      "            0  caught up\n"));
     sql_job_run_command(job, SQL_JOB_TEXTS("status", "--live"), SQL_JOB_EXTRA(listen), 0,
                         SQL_JOB_TEXTS("alive: running"));
 
@@ -366,6 +371,10 @@ static void test_what_the_job_does_is_told(void **state)
     sql_job_stop(process);
     sql_job_run_command(job, SQL_JOB_TEXTS("status"), SQL_JOB_EXTRA(listen), 1,
                         SQL_JOB_TEXTS("/api/v1/job: "));
+    sql_job_run_command(job, SQL_JOB_TEXTS("top"), SQL_JOB_EXTRA(listen), 1,
+                        SQL_JOB_TEXTS("/api/v1/job: "));
+    sql_job_run_command(job, SQL_JOB_TEXTS("top", "--interval", "0"), SQL_JOB_EXTRA(listen), 2,
+                        SQL_JOB_TEXTS("--interval takes a number from 0.1 to 3600, not \"0\""));
 }
 
 // Alive but not ready while there is no broker; not ready while the broker is frozen; ready again.

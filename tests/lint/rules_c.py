@@ -26,7 +26,7 @@ FOREIGN = {
     "librdkafka/": ["kafka/rdkafka_*", "tools/flights.c"],
     "yyjson": ["runtime/manifest.c", "runtime/types/json*", "kafka/json_*",
                "kafka/avro_*", "kafka/registry_*", "sql/parse*",
-               "app/http/*", "app/*_json.c", "app/command_status.c"],
+               "app/http/*", "app/*_json.c"],
     "microhttpd": ["app/http/server.c"],
     "curl/": ["app/http/client.c", "kafka/registry_*"],
     "pg_query": ["sql/parse*"],

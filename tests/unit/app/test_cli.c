@@ -80,7 +80,7 @@ static void test_refused_command_lines(void **state)
         {{"explian", "/x"},
          "weir: there is no command \"explian\"; the nearest is explain (weir --help lists all)\n"},
         {{"--dot"},
-         "weir: there is no command \"--dot\"; the nearest is run (weir --help lists "
+         "weir: there is no command \"--dot\"; the nearest is top (weir --help lists "
          "all)\n"},
         {{"explain", "--dott"}, "weir: explain has no option \"--dott\"; the nearest is --dot\n"},
         {{"explain", "--dot", "--json"}, "weir: --dot and --json are both given; keep one\n"},
