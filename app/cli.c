@@ -8,11 +8,11 @@
 #include <string.h>
 
 static const struct weir_command *const commands[] = {
-    &weir_run_command,          &weir_check_command,       &weir_explain_command,
-    &weir_config_command,       &weir_checkpoints_command, &weir_offsets_command,
-    &weir_transactions_command, &weir_completion_command,  &weir_manual_command,
-    &weir_savepoint_command,    &weir_status_command,      &weir_dead_letters_command,
-    &weir_savepoint_command,    &weir_status_command,      &weir_top_command,
+    &weir_run_command,          &weir_check_command,        &weir_explain_command,
+    &weir_config_command,       &weir_checkpoints_command,  &weir_offsets_command,
+    &weir_transactions_command, &weir_dead_letters_command, &weir_completion_command,
+    &weir_manual_command,       &weir_savepoint_command,    &weir_pause_command,
+    &weir_resume_command,       &weir_status_command,       &weir_top_command,
     &weir_version_command,
 };
 

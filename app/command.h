@@ -44,6 +44,8 @@ extern const struct weir_command weir_transactions_command;
 extern const struct weir_command weir_status_command;
 extern const struct weir_command weir_dead_letters_command;
 extern const struct weir_command weir_top_command;
+extern const struct weir_command weir_pause_command;
+extern const struct weir_command weir_resume_command;
 extern const struct weir_command weir_completion_command;
 extern const struct weir_command weir_manual_command;
 extern const struct weir_command weir_savepoint_command;

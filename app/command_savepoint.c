@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // `weir savepoint PATH`: asks the weir that runs with the same configuration, over HTTP, and waits
 // until the savepoint is committed and copied.
-#include "app/command.h"
 #include "app/exit_code.h"
-#include "app/http/client.h"
 #include "app/http/http.h"
-#include "app/http/listen.h"
+#include "app/job_ask.h"
 
 #include <stdio.h>
 
@@ -21,38 +19,6 @@ static const char *request_body(const char *path, uint32_t options, struct weir_
     return weir_buffer_text(out);
 }
 
-static int ask(const struct weir_cli *cli, const struct weir_config *config, const char *path,
-               uint32_t options)
-{
-    char base[WEIR_HTTP_ADDRESS_BYTES + 16];
-    char url[sizeof base + 32];
-    snprintf(url, sizeof url, "%s/api/v1/savepoints",
-             weir_http_local_url(config->http_listen, base, sizeof base));
-    struct weir_buffer body = {0};
-    const struct weir_http_call call = {.method = "POST",
-                                        .url = url,
-                                        .token = config->http_token,
-                                        .body = request_body(path, options, &body)};
-    struct weir_http_answer answer;
-    struct weir_error error;
-    enum weir_status status = weir_http_call(&call, &answer, &error);
-    weir_buffer_deinit(&body);
-    if (status != WEIR_OK) {
-        fprintf(cli->err, "weir: no weir answers on %s (WEIR_HTTP_LISTEN)\n", error.text);
-        return WEIR_EXIT_FAILED;
-    }
-    int exit_code = WEIR_EXIT_OK;
-    if (answer.status == 200) {
-        fputs(weir_buffer_text(&answer.body), cli->out);
-    } else {
-        fprintf(cli->err, "weir: no savepoint was made (HTTP %d): %s", answer.status,
-                weir_buffer_text(&answer.body));
-        exit_code = answer.status < 500 ? WEIR_EXIT_REFUSED : WEIR_EXIT_FAILED;
-    }
-    weir_buffer_deinit(&answer.body);
-    return exit_code;
-}
-
 static int run(const struct weir_cli *cli, const struct weir_command_line *line)
 {
     if (line->argument_count != 1) {
@@ -60,19 +26,11 @@ static int run(const struct weir_cli *cli, const struct weir_command_line *line)
                           "--help)\n");
         return WEIR_EXIT_REFUSED;
     }
-    struct weir_arena *arena = weir_arena_create(65536);
-    struct weir_fault_list faults;
-    struct weir_config config;
-    weir_command_load_given(cli, arena, &config, &faults);
-    int exit_code = WEIR_EXIT_REFUSED;
-    if (faults.count > 0) {
-        weir_fault_list_print(&faults, cli->err);
-    } else if (config.http_listen == NULL || config.http_listen[0] == '\0') {
-        fprintf(cli->err, "weir: WEIR_HTTP_LISTEN is empty: the job cannot be asked\n");
-    } else {
-        exit_code = ask(cli, &config, line->arguments[0], line->options);
-    }
-    weir_arena_destroy(arena);
+    struct weir_buffer body = {0};
+    int exit_code = weir_job_ask(cli, "/api/v1/savepoints",
+                                 request_body(line->arguments[0], line->options, &body),
+                                 "no savepoint was made");
+    weir_buffer_deinit(&body);
     return exit_code;
 }
 

@@ -2,7 +2,10 @@
 // See control.h.
 #include "app/control.h"
 
+#include "app/job_build.h"
 #include "runtime/savepoint.h"
+
+#include <string.h>
 
 void weir_control_init(struct weir_control *control)
 {
@@ -12,13 +15,25 @@ void weir_control_init(struct weir_control *control)
 
 void weir_control_deinit(struct weir_control *control)
 {
+    weir_pauses_deinit(&control->pauses);
     pthread_mutex_destroy(&control->lock);
+}
+
+void weir_control_begin(struct weir_control *control, const struct weir_job_tasks *tasks)
+{
+    pthread_mutex_lock(&control->lock);
+    control->tasks = tasks;
+    weir_pauses_apply(&control->pauses, tasks);
+    pthread_mutex_unlock(&control->lock);
 }
 
 void weir_control_set(struct weir_control *control, struct weir_mailbox *coordinator)
 {
     pthread_mutex_lock(&control->lock);
     control->coordinator = coordinator;
+    if (coordinator == NULL) {
+        control->tasks = NULL;
+    }
     pthread_mutex_unlock(&control->lock);
 }
 
@@ -43,4 +58,36 @@ bool weir_control_ask(struct weir_control *control, struct weir_request *request
                             "its last checkpoint");
     }
     return is_running;
+}
+
+static int64_t count_partitions(const struct weir_job_tasks *tasks, const char *table,
+                                int32_t partition)
+{
+    int64_t count = 0;
+    for (uint32_t i = 0; i < tasks->count; i++) {
+        const struct weir_job_task *task = &tasks->tasks[i];
+        if (task->table == NULL || (table != NULL && strcmp(task->table->name, table) != 0)) {
+            continue;
+        }
+        for (uint32_t p = 0; p < task->partition_count; p++) {
+            count += partition == -1 || task->partitions[p] == partition ? 1 : 0;
+        }
+    }
+    return count;
+}
+
+int64_t weir_control_pause(struct weir_control *control, const char *table, int32_t partition,
+                           bool is_paused)
+{
+    int64_t count = -1;
+    pthread_mutex_lock(&control->lock);
+    if (control->tasks != NULL) {
+        count = count_partitions(control->tasks, table, partition);
+    }
+    if (count > 0) {
+        weir_pauses_add(&control->pauses, table, partition, is_paused);
+        weir_pauses_apply(&control->pauses, control->tasks);
+    }
+    pthread_mutex_unlock(&control->lock);
+    return count;
 }

@@ -118,6 +118,7 @@ static void log_running(struct weir_job *job)
 
 void weir_job_run(struct weir_job *job, struct weir_outcome *outcome)
 {
+    weir_control_begin(job->context->control, &job->tasks);
     for (uint32_t i = 0; i < job->tasks.count; i++) {
         weir_task_start(job->tasks.tasks[i].task);
     }

@@ -43,6 +43,7 @@ struct weir_job_figures *weir_job_figures_create(const struct weir_job_tasks *ta
     figures->lags = weir_alloc_zero(count * sizeof *figures->lags);
     figures->times = weir_alloc_zero(count * sizeof *figures->times);
     figures->shares = weir_alloc_zero(count * sizeof *figures->shares);
+    figures->paused = weir_alloc_zero(count * sizeof *figures->paused);
     figures->busy = weir_alloc_zero(count * sizeof *figures->busy);
     figures->backpressure = weir_alloc_zero(count * sizeof *figures->backpressure);
     figures->states = weir_alloc_zero(count * sizeof *figures->states);
@@ -59,6 +60,8 @@ struct weir_job_figures *weir_job_figures_create(const struct weir_job_tasks *ta
         if (task->table == NULL) {
             continue;
         }
+        figures->paused[i] =
+            weir_metric_open(WEIR_METRIC_SOURCE_PAUSED, WEIR_METRIC_LABELS(task->table->name));
         figures->lags[i] = weir_alloc_zero((task->partition_count + 1) * sizeof *figures->lags[i]);
         for (uint32_t p = 0; p < task->partition_count; p++) {
             figures->lags[i][p] = weir_metric_open_partition(
@@ -74,6 +77,7 @@ void weir_job_figures_destroy(struct weir_job_figures *figures)
         return;
     }
     for (uint32_t i = 0; i < figures->tasks->count; i++) {
+        weir_metric_close(figures->paused[i]);
         weir_metric_close(figures->busy[i]);
         weir_metric_close(figures->backpressure[i]);
         weir_metric_close(figures->states[i].entries);
@@ -89,6 +93,7 @@ void weir_job_figures_destroy(struct weir_job_figures *figures)
     free(figures->lags);
     free(figures->times);
     free(figures->shares);
+    free(figures->paused);
     free(figures->busy);
     free(figures->backpressure);
     free(figures->states);
@@ -134,12 +139,25 @@ static void refresh_state(const struct weir_state_gauges *gauges,
     weir_metric_set(gauges->unclean, (double)look.unclean_bytes);
 }
 
+// Of the task; the series of a table adds up those of its tasks.
+static void refresh_paused(struct weir_metric *gauge, const struct weir_job_task *task)
+{
+    uint32_t paused_count = 0;
+    for (uint32_t p = 0; p < task->partition_count; p++) {
+        paused_count += weir_source_is_paused(task->source, p) ? 1 : 0;
+    }
+    weir_metric_set(gauge, paused_count);
+}
+
 void weir_job_figures_refresh(struct weir_job_figures *figures)
 {
     for (uint32_t i = 0; i < figures->tasks->count; i++) {
         refresh_shares(figures, i);
         if (figures->tasks->tasks[i].state != NULL) {
             refresh_state(&figures->states[i], figures->tasks->tasks[i].state);
+        }
+        if (figures->paused[i] != NULL) {
+            refresh_paused(figures->paused[i], &figures->tasks->tasks[i]);
         }
         for (uint32_t p = 0;
              figures->lags[i] != NULL && p < figures->tasks->tasks[i].partition_count; p++) {

@@ -26,6 +26,7 @@ struct weir_job_figures {
     struct weir_metric ***lags;      // by task, by partition; NULL: a keyed task
     struct weir_task_times *times;   // by task: when the shares were last computed
     struct weir_task_shares *shares; // by task
+    struct weir_metric **paused;     // by task: of its partitions; NULL: a keyed task
     struct weir_metric **busy;
     struct weir_metric **backpressure;
     struct weir_state_gauges *states; // by task

@@ -68,6 +68,7 @@ static void sum_partitions(struct weir_job_view *view, yyjson_val *job)
         bool is_known = !yyjson_is_null(yyjson_obj_get(partition, "lag")) && source->lag >= 0;
         source->lag = is_known ? source->lag + integer(partition, "lag") : -1;
         source->partition_count++;
+        source->paused_count += yyjson_get_bool(yyjson_obj_get(partition, "paused")) ? 1 : 0;
         source->records += integer(partition, "records");
         source->bytes += integer(partition, "bytes");
     }
@@ -202,6 +203,17 @@ static void print_rows(const struct weir_job_view *view, FILE *out, const char *
             fprintf(out, "%s: %.0f of %s%s%s\n", what, count,
                     string(entry, is_table ? "table" : "operator"),
                     yyjson_obj_get(entry, "reason") != NULL ? ", " : "", string(entry, "reason"));
+        }
+    }
+}
+
+void weir_job_view_print_paused(const struct weir_job_view *view, FILE *out)
+{
+    for (uint32_t i = 0; i < view->source_count; i++) {
+        const struct weir_job_view_source *source = &view->sources[i];
+        if (source->paused_count > 0) {
+            fprintf(out, "paused: %" PRId64 " of %" PRId64 " partitions of %s (weir resume)\n",
+                    source->paused_count, source->partition_count, source->table);
         }
     }
 }

@@ -24,6 +24,8 @@ enum { SCHEMA_GRACE_MS = 250 }; // for a schema to come, before its partition is
 
 struct partition {
     struct weir_source_partition at;
+    _Atomic bool is_pause_wanted;
+    bool is_paused;      // not read, as somebody wants it
     bool is_held;        // not read, until a schema has come
     uint32_t missing_id; // held: that schema
     bool is_done; // bounded and at its end
@@ -42,6 +44,8 @@ struct source {
     struct weir_source_config config;
     struct partition *partitions;
     uint32_t open_count; // partitions that are not done
+    _Atomic uint32_t pause_count; // how often somebody wanted something else
+    uint32_t pause_done_count;    // as far as it was done
     uint32_t held_count;
     uint32_t waiting_count;   // entries of fetched that wait for a schema
     int64_t waiting_until_ms; // monotonic; 0: nothing waits
@@ -249,9 +253,9 @@ static enum weir_status take_records(struct source *source, uint32_t fetched_cou
                                                   : policy->seen(policy, record_count, error);
 }
 
-// --- schemas that are not there yet -----------------------------------------------------------
+// --- partitions that are not read ---------------------------------------------------------------
 
-// Every partition that is not held, from its position.
+// Every partition that is neither held nor paused, from its position.
 static enum weir_status assign(struct source *source, struct weir_error *error)
 {
     const struct weir_source_config *config = &source->config;
@@ -261,12 +265,24 @@ static enum weir_status assign(struct source *source, struct weir_error *error)
         starts[i] = (struct weir_partition_start){
             .topic = config->topic,
             .partition = partition->at.partition,
-            .offset = partition->is_held ? -1 : partition->at.offset};
+            .offset = partition->is_held || partition->is_paused ? -1 : partition->at.offset};
     }
     enum weir_status status =
         config->consumer->ops->assign(config->consumer, config->partition_count, starts, error);
     free(starts);
     return status;
+}
+
+static enum weir_status pause_partitions(struct source *source, struct weir_error *error)
+{
+    // Read first: what is wanted meanwhile is done by the next poll.
+    source->pause_done_count =
+        atomic_load_explicit(&source->pause_count, memory_order_acquire);
+    for (uint32_t i = 0; i < source->config.partition_count; i++) {
+        struct partition *partition = &source->partitions[i];
+        partition->is_paused = atomic_load(&partition->is_pause_wanted);
+    }
+    return assign(source, error);
 }
 
 static bool needs_schema(const struct source *source, const struct weir_fetched *fetched,
@@ -352,6 +368,11 @@ static enum weir_status fetch(struct source *source, uint32_t *fetched_count,
     if (*fetched_count != 0) {
         return WEIR_OK;
     }
+    if (atomic_load_explicit(&source->pause_count, memory_order_acquire) !=
+            source->pause_done_count &&
+        pause_partitions(source, error) != WEIR_OK) {
+        return WEIR_ERROR;
+    }
     if (source->held_count != 0 && release_partitions(source, error) != WEIR_OK) {
         return WEIR_ERROR;
     }
@@ -422,9 +443,9 @@ static bool is_at_end(const struct weir_source *base, int32_t number)
     for (uint32_t i = 0; i < source->config.partition_count; i++) {
         const struct partition *partition = &source->partitions[i];
         if (partition->at.partition == number) {
-            // One that is held is not at its end: a record waits.
+            // One that is held is not at its end: a record waits. In one that is paused any may.
             return partition->is_done ||
-                   (!partition->is_held &&
+                   (!partition->is_held && !partition->is_paused &&
                     atomic_load_explicit(&partition->end, memory_order_relaxed) ==
                         partition->at.offset &&
                     consumer->ops->high_watermark(consumer, i) == partition->at.offset);
@@ -519,6 +540,20 @@ int64_t weir_source_position(const struct weir_source *base, uint32_t partition_
 bool weir_source_is_bounded(const struct weir_source *base, uint32_t partition_idx)
 {
     return ((const struct source *)base)->partitions[partition_idx].at.end_offset >= 0;
+}
+
+void weir_source_pause(struct weir_source *base, uint32_t partition_idx, bool is_paused)
+{
+    struct source *source = (struct source *)base;
+    atomic_store(&source->partitions[partition_idx].is_pause_wanted, is_paused);
+    atomic_fetch_add_explicit(&source->pause_count, 1, memory_order_release);
+    weir_mailbox_wake(source->config.mailbox);
+}
+
+bool weir_source_is_paused(const struct weir_source *base, uint32_t partition_idx)
+{
+    const struct source *source = (const struct source *)base;
+    return atomic_load(&source->partitions[partition_idx].is_pause_wanted);
 }
 
 int64_t weir_source_lag(const struct weir_source *base, uint32_t partition_idx)

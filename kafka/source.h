@@ -52,6 +52,11 @@ int64_t weir_source_position(const struct weir_source *source, uint32_t partitio
 // Is it read up to an end that is known already? Thread: any.
 bool weir_source_is_bounded(const struct weir_source *source, uint32_t partition_idx);
 
+// From the next poll on the partition is not read (or is again, from its position), which holds its
+// event time back; what was fetched of it is given back. Checkpoints go on. Thread: any.
+void weir_source_pause(struct weir_source *source, uint32_t partition_idx, bool is_paused);
+bool weir_source_is_paused(const struct weir_source *source, uint32_t partition_idx);
+
 // Offsets between the position and the end: where the partition was read to its end, that of what
 // is committed upstream, as long as nothing has come since. -1: no broker has told yet.
 // Thread: any.

@@ -16,7 +16,29 @@ struct member {
     const char *name;
     bool *flag;        // either this
     const char **text; // or this: NULL until it is given
+    int32_t *number;   // or this
 };
+
+// What the member wants instead of this value; NULL: it was taken.
+static const char *take_member(const struct member *member, yyjson_val *value)
+{
+    if (member->flag != NULL) {
+        if (!yyjson_is_bool(value)) {
+            return "true or false";
+        }
+        *member->flag = yyjson_get_bool(value);
+    } else if (member->number != NULL) {
+        if (!yyjson_is_uint(value) || yyjson_get_uint(value) > INT32_MAX) {
+            return "a number from 0 on";
+        }
+        *member->number = (int32_t)yyjson_get_uint(value);
+    } else if (!yyjson_is_str(value)) {
+        return "a string";
+    } else if (strlen(yyjson_get_str(value)) == yyjson_get_len(value)) {
+        *member->text = yyjson_get_str(value);
+    }
+    return NULL;
+}
 
 // The texts live in *document, which the caller frees. False: the response says what is wrong.
 static bool read_body(const struct weir_http_request *request, const struct member *members,
@@ -48,15 +70,11 @@ static bool read_body(const struct weir_http_request *request, const struct memb
                              yyjson_get_str(key));
             return false;
         }
-        if (member->flag != NULL ? !yyjson_is_bool(value) : !yyjson_is_str(value)) {
+        const char *wanted = take_member(member, value);
+        if (wanted != NULL) {
             weir_http_refuse(response, WEIR_HTTP_BAD_REQUEST, "\"%s\" wants %s", member->name,
-                             member->flag != NULL ? "true or false" : "a string");
+                             wanted);
             return false;
-        }
-        if (member->flag != NULL) {
-            *member->flag = yyjson_get_bool(value);
-        } else if (strlen(yyjson_get_str(value)) == yyjson_get_len(value)) {
-            *member->text = yyjson_get_str(value);
         }
     }
     return true;
@@ -191,4 +209,48 @@ void weir_http_post_stop(const struct weir_http_site *site, const struct weir_ht
         ask(site, request, &wish, response);
     }
     yyjson_doc_free(document);
+}
+
+static void pause_or_resume(const struct weir_http_site *site,
+                            const struct weir_http_request *request, bool is_paused,
+                            struct weir_http_response *response)
+{
+    const char *table = NULL;
+    int32_t partition = -1;
+    const struct member members[] = {{.name = "table", .text = &table},
+                                     {.name = "partition", .number = &partition}};
+    yyjson_doc *document;
+    if (read_body(request, members, 2, &document, response)) {
+        int64_t count = weir_control_pause(site->control, table, partition, is_paused);
+        if (count > 0) {
+            response->status = WEIR_HTTP_OK;
+            response->content_type = WEIR_HTTP_JSON;
+            weir_buffer_printf(&response->body,
+                               "{\"state\": \"%s\", \"partitions\": %" PRId64 "}\n",
+                               is_paused ? "paused" : "resumed", count);
+        } else if (count == 0) {
+            weir_http_refuse(response, WEIR_HTTP_CONFLICT,
+                             "there is no such partition among those that are read: "
+                             "/api/v1/job lists them");
+        } else {
+            weir_http_refuse(response, WEIR_HTTP_UNAVAILABLE,
+                             "the job is not running now: it is starting, ending or going back to "
+                             "its last checkpoint");
+        }
+    }
+    yyjson_doc_free(document);
+}
+
+void weir_http_post_pause(const struct weir_http_site *site,
+                          const struct weir_http_request *request,
+                          struct weir_http_response *response)
+{
+    pause_or_resume(site, request, true, response);
+}
+
+void weir_http_post_resume(const struct weir_http_site *site,
+                           const struct weir_http_request *request,
+                           struct weir_http_response *response)
+{
+    pause_or_resume(site, request, false, response);
 }

@@ -12,5 +12,8 @@ weir_http_handler_fn weir_http_post_checkpoints;
 weir_http_handler_fn weir_http_post_savepoints;
 // {"drain": false}: a final checkpoint, and the process ends.
 weir_http_handler_fn weir_http_post_stop;
+// {"table": "…", "partition": 3}, both may be left out: partitions are not read for now. At once.
+weir_http_handler_fn weir_http_post_pause;
+weir_http_handler_fn weir_http_post_resume;
 
 #endif

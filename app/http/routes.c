@@ -23,6 +23,8 @@ const struct weir_http_route weir_http_routes[] = {
     {"POST", "/api/v1/checkpoints", true, weir_http_post_checkpoints},
     {"POST", "/api/v1/savepoints", true, weir_http_post_savepoints},
     {"POST", "/api/v1/stop", true, weir_http_post_stop},
+    {"POST", "/api/v1/pause", true, weir_http_post_pause},
+    {"POST", "/api/v1/resume", true, weir_http_post_resume},
 };
 
 const uint32_t weir_http_route_count = sizeof weir_http_routes / sizeof weir_http_routes[0];
