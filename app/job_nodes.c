@@ -12,6 +12,7 @@
 #include "kafka/raw_format.h"
 #include "kafka/sink.h"
 #include "operators/aggregate.h"
+#include "operators/aggregate_convert.h"
 #include "operators/derive.h"
 #include "operators/expire.h"
 #include "operators/filter.h"
@@ -454,12 +455,21 @@ static struct weir_operator *create_aggregate(const struct weir_node_builder *bu
                                         .is_newest_enough = is_newest_enough(builder, node)});
 }
 
-// The groups of an aggregate are its state "groups"; what else it keeps of them (single values) it
-// does not keep where groups are forgotten (sql/group_nodes.c).
+// The groups of an aggregate are its state "groups"; single values are under the group's key.
 struct weir_operator *weir_node_create_expire(const struct weir_node_builder *builder,
                                               const struct weir_plan_node *aggregate,
                                               const struct weir_node_place *place)
 {
+    const uint32_t *numbers = weir_node_slot_numbers(builder, aggregate);
+    const char **details =
+        weir_arena_alloc(builder->arena, aggregate->aggregate_count * sizeof *details);
+    uint32_t detail_count = 0;
+    for (uint32_t i = 0; i < aggregate->aggregate_count; i++) {
+        if (aggregate->aggregates[i].is_distinct) {
+            details[detail_count++] =
+                weir_aggregate_entries_name(builder->arena, true, numbers[i]);
+        }
+    }
     return weir_expire_create(
         aggregate->id, weir_arena_printf(builder->arena, "ttl of %s", aggregate->name),
         &(struct weir_expire_config){.key_count = aggregate->key_column_count,
@@ -468,6 +478,8 @@ struct weir_operator *weir_node_create_expire(const struct weir_node_builder *bu
                                      .store = place->state,
                                      .key_groups = place->key_groups,
                                      .forgotten = "groups",
+                                     .detail_count = detail_count,
+                                     .details = details,
                                      .first_epoch = builder->recovered->number + 1});
 }
 

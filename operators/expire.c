@@ -13,6 +13,9 @@ struct expire {
     struct weir_operator op; // first: the interface
     struct weir_expire_config config;
     struct weir_state *forgotten;
+    struct weir_state **details;
+    struct weir_buffer behind; // the first key that does not begin with the one to be forgotten
+    struct weir_buffer found;  // sizes and keys
     struct weir_state_ttl *ttl;
     int64_t watermark_us;
     struct weir_column *key_input;
@@ -44,10 +47,56 @@ static void make_keys(struct expire *expire, const struct weir_batch *batch)
     }
 }
 
+static bool note(void *context, const struct weir_state_key *key, struct weir_view value)
+{
+    (void)value;
+    struct weir_buffer *found = context;
+    uint32_t size = (uint32_t)key->bytes.size_bytes;
+    weir_buffer_append(found, &size, sizeof size);
+    weir_buffer_append(found, key->bytes.data, size);
+    return true;
+}
+
+// Behind all keys that begin with this one; data NULL: nothing is.
+static struct weir_view step_behind(struct weir_buffer *behind, struct weir_view key)
+{
+    behind->size_bytes = 0;
+    weir_buffer_append(behind, key.data, key.size_bytes);
+    while (behind->size_bytes > 0 && (uint8_t)behind->data[behind->size_bytes - 1] == 0xff) {
+        behind->size_bytes--;
+    }
+    if (behind->size_bytes == 0) {
+        return (struct weir_view){.data = NULL};
+    }
+    behind->data[behind->size_bytes - 1]++;
+    return (struct weir_view){.data = behind->data, .size_bytes = behind->size_bytes};
+}
+
+static void forget_details(struct expire *expire, struct weir_state *details,
+                           const struct weir_state_key *key)
+{
+    expire->found.size_bytes = 0;
+    details->ops->scan(details, key->key_group, key->bytes,
+                       step_behind(&expire->behind, key->bytes), note, &expire->found);
+    for (size_t at = 0; at < expire->found.size_bytes;) {
+        uint32_t size;
+        memcpy(&size, expire->found.data + at, sizeof size);
+        at += sizeof size;
+        details->ops->remove(details,
+                             &(struct weir_state_key){
+                                 .key_group = key->key_group,
+                                 .bytes = {.data = expire->found.data + at, .size_bytes = size}});
+        at += size;
+    }
+}
+
 static void forget(void *context, const struct weir_state_key *key)
 {
-    struct weir_state *forgotten = ((struct expire *)context)->forgotten;
-    forgotten->ops->remove(forgotten, key);
+    struct expire *expire = context;
+    expire->forgotten->ops->remove(expire->forgotten, key);
+    for (uint32_t i = 0; i < expire->config.detail_count; i++) {
+        forget_details(expire, expire->details[i], key);
+    }
 }
 
 static enum weir_status push(struct expire *expire, const struct weir_batch *batch,
@@ -114,6 +163,9 @@ static void destroy(struct weir_operator *op)
     struct expire *expire = (struct expire *)op;
     weir_state_ttl_destroy(expire->ttl);
     weir_buffer_deinit(&expire->key_bytes);
+    weir_buffer_deinit(&expire->behind);
+    weir_buffer_deinit(&expire->found);
+    free(expire->details);
     free(expire->key_input);
     free(expire);
 }
@@ -135,6 +187,10 @@ struct weir_operator *weir_expire_create(const char *id, const char *name,
     expire->watermark_us = INT64_MIN;
     expire->key_input = weir_alloc((config->key_count + 1) * sizeof *expire->key_input);
     expire->forgotten = config->store->ops->open_state(config->store, id, config->forgotten);
+    expire->details = weir_alloc((config->detail_count + 1) * sizeof(struct weir_state *));
+    for (uint32_t i = 0; i < config->detail_count; i++) {
+        expire->details[i] = config->store->ops->open_state(config->store, id, config->details[i]);
+    }
     expire->ttl =
         weir_state_ttl_create(&(struct weir_state_ttl_config){.store = config->store,
                                                               .operator_id = id,

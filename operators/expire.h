@@ -17,7 +17,9 @@ struct weir_expire_config {
     struct weir_state_store *store;
     struct weir_key_group_range key_groups;
     const char *forgotten; // the state of the operator, whose id this node has, too
-    int64_t first_epoch;   // the number of the checkpoint that is gone on from + 1
+    uint32_t detail_count; // more states of it, whose keys begin with the key
+    const char *const *details;
+    int64_t first_epoch; // the number of the checkpoint that is gone on from + 1
 };
 
 struct weir_operator *weir_expire_create(const char *id, const char *name,

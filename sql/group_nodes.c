@@ -75,13 +75,6 @@ static enum weir_status set_ttl(struct weir_planner *planner, int32_t offset, ui
                                   what);
         }
     }
-    for (uint32_t i = 0; i < group->aggregate_count; i++) {
-        if (group->aggregates[i].is_distinct) {
-            return weir_fault_add(
-                &planner->faults, offset, HINT,
-                "not supported yet: weir.state_ttl with DISTINCT in an aggregate");
-        }
-    }
     group->state_ttl_us = planner->state_ttl_us;
     return WEIR_OK;
 }

@@ -274,11 +274,12 @@ static void test_c103_intervals_are_bounded_and_clamped(void **state)
 
 static const char *const ttl_sql =
     "CREATE TABLE rows (k int, ts timestamptz) WITH (topic = '$-rows', event_time = 'ts');\n"
-    "CREATE TABLE counts (k int PRIMARY KEY, n bigint) WITH (topic = '$-counts');\n"
+    "CREATE TABLE counts (k int PRIMARY KEY, n bigint, d bigint)\n"
+    "  WITH (topic = '$-counts');\n"
     "CREATE TABLE seen (k int PRIMARY KEY) WITH (topic = '$-seen');\n"
     "CREATE TABLE ever (k int PRIMARY KEY, n bigint) WITH (topic = '$-ever');\n"
     "SET weir.state_ttl = '1 min';\n"
-    "INSERT INTO counts SELECT k, count(*) FROM rows GROUP BY k;\n"
+    "INSERT INTO counts SELECT k, count(*), count(DISTINCT k) FROM rows GROUP BY k;\n"
     "INSERT INTO seen SELECT DISTINCT k FROM rows;\n"
     "SET weir.state_ttl = 'infinity';\n"
     "INSERT INTO ever SELECT k, count(*) FROM rows GROUP BY k;\n";
@@ -307,11 +308,13 @@ static void test_groups_are_forgotten_after_their_time_to_live(void **state)
     feed_times(job, "1@1 1@30 2@30 3@31 1@90 2@89 1@91 4@100");
     sql_job_run_bounded(job);
     expect(job, "counts",
-           "{\"k\":1,\"n\":2}\n{\"k\":2,\"n\":2}\n{\"k\":3,\"n\":1}\n{\"k\":4,\"n\":1}\n");
+           "{\"k\":1,\"n\":2,\"d\":1}\n{\"k\":2,\"n\":2,\"d\":1}\n{\"k\":3,\"n\":1,\"d\":1}\n{"
+           "\"k\":4,\"n\":1,\"d\":1}\n");
     feed_times(job, "1@150 2@149 3@150 4@160 4@159 3@209");
     sql_job_run(job, SQL_JOB_EXTRA("WEIR_BOUNDED=true", "WEIR_PARALLELISM=3"), 0, NULL);
     expect(job, "counts",
-           "{\"k\":1,\"n\":3}\n{\"k\":2,\"n\":1}\n{\"k\":3,\"n\":2}\n{\"k\":4,\"n\":2}\n");
+           "{\"k\":1,\"n\":3,\"d\":1}\n{\"k\":2,\"n\":1,\"d\":1}\n{\"k\":3,\"n\":2,\"d\":1}\n{"
+           "\"k\":4,\"n\":2,\"d\":1}\n");
     expect(job, "ever",
            "{\"k\":1,\"n\":5}\n{\"k\":2,\"n\":3}\n{\"k\":3,\"n\":3}\n{\"k\":4,\"n\":3}\n");
     expect(job, "seen", "{\"k\":1}\n{\"k\":2}\n{\"k\":3}\n{\"k\":4}\n");

@@ -11,11 +11,13 @@ struct chain {
     struct aggregates *all;
     struct weir_operator *expire;
     struct weir_operator *behind[1];
+    uint32_t detail_count;
 };
 
 static void restart(struct chain *chain)
 {
     static const uint32_t KEYS[] = {0};
+    static const char *const DETAILS[] = {"distinct0"};
     aggregates_restart(chain->all);
     if (chain->expire != NULL) {
         chain->expire->ops->destroy(chain->expire);
@@ -28,6 +30,8 @@ static void restart(struct chain *chain)
                                      .store = chain->all->store,
                                      .key_groups = {0, WEIR_KEY_GROUP_COUNT},
                                      .forgotten = "groups",
+                                     .detail_count = chain->detail_count,
+                                     .details = DETAILS,
                                      .first_epoch = chain->all->config.first_epoch});
     chain->behind[0] = chain->all->op;
     chain->expire->next = chain->behind;
@@ -164,6 +168,26 @@ static void test_expire_keeps_what_is_still_to_be_sent(void **state)
     end(&chain);
 }
 
+// Single values that are kept of a group go with it, and only they: one key begins the other.
+static void test_expire_forgets_single_values_with_their_group(void **state)
+{
+    (void)state;
+    struct chain chain = {.all = aggregates_begin("g:text v:text", "g", "count(distinct v)", NULL),
+                          .detail_count = 1};
+    chain.all->config.is_input_changing = false;
+    restart(&chain);
+    FEED(&chain, "@0 a|x", "@0 a|y", "@0 ab|x", "@0 |x", "@9000 a|x", "@9000 ab|x");
+    pass_barrier(&chain);
+    changes_expect(&chain.all->changes, "+(ab, 1) +(a, 2) +(, 1)");
+    FEED(&chain, "@10000 |x", "@12000 ab|z", "@19000 a|x", "@21000 ab|x");
+    pass_barrier(&chain);
+    changes_expect(&chain.all->changes, "<(ab, 1) >(ab, 2) +(a, 1) +(, 1)");
+    changes_pass_time(chain.expire, 100000);
+    resume(&chain);
+    assert_int_equal(entry_count(&chain), 0);
+    end(&chain);
+}
+
 // The end of all input makes nothing older: a later run goes on.
 static void test_expire_end_of_input_forgets_nothing(void **state)
 {
@@ -189,6 +213,7 @@ int main(void)
         cmocka_unit_test(test_expire_gives_the_same_in_one_batch),
         cmocka_unit_test(test_expire_sweeps_behind_the_watermark),
         cmocka_unit_test(test_expire_keeps_what_is_still_to_be_sent),
+        cmocka_unit_test(test_expire_forgets_single_values_with_their_group),
         cmocka_unit_test(test_expire_end_of_input_forgets_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

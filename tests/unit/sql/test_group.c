@@ -96,10 +96,6 @@ static void test_group_refuses(void **state)
          {{1, 22, "SELECT DISTINCT over a stream without end would keep every row for ever",
            "choose: window_start or window_end of a window (FROM tumble(…)) in the SELECT, a time "
            "range, SET weir.state_ttl = '1 day', or on purpose SET weir.state_ttl = 'infinity'"}}},
-        {"set weir.state_ttl = '1 day'; insert into s select count(distinct id), name from t group "
-         "by name",
-         {{1, 93, "not supported yet: weir.state_ttl with DISTINCT in an aggregate",
-           "SET weir.state_ttl = 'infinity' before it, or group by a window"}}},
         {"create table x (k int primary key, n text); create table y (n text primary key, "
          "c bigint); set weir.state_ttl = '1 day'; insert into y select n, count(*) from x group "
          "by n",
