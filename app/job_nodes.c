@@ -66,12 +66,15 @@ static struct weir_decoder *create_avro_decoder(const struct weir_node_builder *
         physical_count += table->columns[i].is_generated ? 0 : 1;
     }
     return weir_avro_decoder_create(
-        schema, &(struct weir_avro_decode_options){
-                    .schemas = weir_registry_schemas(schemas->registry),
-                    .wake_descriptor = weir_mailbox_descriptor(mailbox),
-                    .reader = is_key ? schemas->key_reader : schemas->value_reader,
-                    .is_single_column = is_key ? table->key_column_count == 1 : physical_count == 1,
-                    .timestamp_digits = digits_of_unit(table->timestamp_unit)});
+        schema,
+        &(struct weir_avro_decode_options){
+            .schemas = schemas->given != NULL ? &schemas->given->schemas
+                                              : weir_registry_schemas(schemas->registry),
+            .frame = schemas->given != NULL ? schemas->given->frame : (struct weir_avro_frame){0},
+            .wake_descriptor = weir_mailbox_descriptor(mailbox),
+            .reader = is_key ? schemas->key_reader : schemas->value_reader,
+            .is_single_column = is_key ? table->key_column_count == 1 : physical_count == 1,
+            .timestamp_digits = digits_of_unit(table->timestamp_unit)});
 }
 
 static struct weir_decoder *create_value_decoder(const struct weir_node_builder *builder,
@@ -171,12 +174,17 @@ static struct weir_encoder *create_avro_encoder(const struct weir_node_builder *
     }
     struct weir_encoder *encoder = NULL;
     struct weir_error error;
+    struct weir_avro_frame frame = {0};
+    if (schemas->given != NULL) {
+        frame = schemas->given->frame;
+    }
     enum weir_status status =
         weir_avro_encoder_create(&(struct weir_avro_encode_config){.schema = &node->schema,
                                                                    .column_count = count,
                                                                    .column_idxs = idxs,
                                                                    .type = writer->type,
-                                                                   .id = writer->id},
+                                                                   .id = writer->id,
+                                                                   .frame = frame},
                                  &encoder, &error);
     WEIR_ASSERT(status == WEIR_OK);
     return encoder;

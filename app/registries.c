@@ -47,6 +47,40 @@ static const char *url_of(const struct weir_table *table, const struct weir_conf
     return table->schema_registry != NULL ? table->schema_registry : config->schema_registry;
 }
 
+static enum weir_avro_framing framing_of(const struct weir_table *table)
+{
+    return table->framing == WEIR_FRAMING_SINGLE_OBJECT ? WEIR_AVRO_FRAMING_SINGLE_OBJECT
+                                                        : WEIR_AVRO_FRAMING_NONE;
+}
+
+static void check_given(const struct weir_table *table, struct weir_fault_list *faults)
+{
+    bool is_given = table->avro_schema != NULL;
+    if ((table->framing != WEIR_FRAMING_REGISTRY) != is_given) {
+        weir_fault_list_add(faults,
+                            "table \"%s\": framing = 'single_object' and 'none' need the option "
+                            "schema, and it needs one of them",
+                            table->name);
+    } else if (is_given && table->format != WEIR_FORMAT_AVRO) {
+        weir_fault_list_add(faults, "table \"%s\": option schema is for format = 'avro'",
+                            table->name);
+    } else if (is_given && has_avro_keys(table)) {
+        weir_fault_list_add(faults,
+                            "table \"%s\": keys in Avro need a schema registry; key_format is "
+                            "json or raw where the schema is given",
+                            table->name);
+    } else if (is_given) {
+        struct weir_arena *arena = weir_arena_create(4096);
+        struct weir_avro_given *given;
+        struct weir_error error;
+        if (weir_avro_given_create(arena, framing_of(table), table->avro_schema, &given, &error) !=
+            WEIR_OK) {
+            weir_fault_list_add(faults, "table \"%s\", option schema: %s", table->name, error.text);
+        }
+        weir_arena_destroy(arena);
+    }
+}
+
 void weir_registries_check(const struct weir_plan *plan, const struct weir_config *config,
                            struct weir_fault_list *faults)
 {
@@ -69,7 +103,8 @@ void weir_registries_check(const struct weir_plan *plan, const struct weir_confi
                                 "password; one of the two is sent",
                                 table->name);
         }
-        if (is_avro(table) && url_of(table, config) == NULL) {
+        check_given(table, faults);
+        if (is_avro(table) && table->avro_schema == NULL && url_of(table, config) == NULL) {
             weir_fault_list_add(faults,
                                 "table \"%s\" is in Avro, but neither its option schema_registry "
                                 "nor WEIR_SCHEMA_REGISTRY names a registry",
@@ -186,6 +221,14 @@ enum weir_status weir_registries_create(const struct weir_plan *plan,
         }
         struct weir_table_schemas *schemas = &registries->tables[registries->table_count++].schemas;
         schemas->table = table;
+        if (table->avro_schema != NULL) {
+            if (weir_avro_given_create(registries->arena, framing_of(table), table->avro_schema,
+                                       &schemas->given, error) != WEIR_OK) {
+                weir_registries_destroy(registries);
+                return weir_error_context(error, "table \"%s\"", table->name);
+            }
+            continue;
+        }
         if (table->format == WEIR_FORMAT_AVRO) {
             schemas->value_subject = weir_registry_subject(registries->arena, table, false);
         }
@@ -329,8 +372,12 @@ static enum weir_status ask_writer(struct weir_registries *registries,
 {
     struct written written;
     list_written(schemas->table, is_key, registries->arena, &written);
+    if (schemas->given != NULL) {
+        writer->type = schemas->given->type;
+    }
     enum weir_status status =
-        schemas->table->is_registering
+        schemas->given != NULL ? WEIR_OK
+        : schemas->table->is_registering
             ? ask_derived(registries, schemas, is_key, &written, retry, writer, error)
             : ask_registered(schemas, is_key, retry, writer, error);
     if (status != WEIR_OK) {
@@ -345,8 +392,9 @@ static enum weir_status ask_writer(struct weir_registries *registries,
                                           .id = writer->id},
         &encoder, error);
     weir_encoder_destroy(encoder);
-    return status == WEIR_OK
-               ? WEIR_OK
+    return status == WEIR_OK ? WEIR_OK
+           : schemas->given != NULL
+               ? WEIR_ERROR
                : weir_error_context(error, "schema %u of subject \"%s\"", writer->id,
                                     is_key ? schemas->key_subject : schemas->value_subject);
 }
@@ -355,7 +403,7 @@ static enum weir_status ask_writers(struct weir_registries *registries,
                                     struct weir_table_schemas *schemas,
                                     const struct weir_retry *retry, struct weir_error *error)
 {
-    if (schemas->value_subject != NULL &&
+    if ((schemas->value_subject != NULL || schemas->given != NULL) &&
         ask_writer(registries, schemas, false, retry, &schemas->value_writer, error) != WEIR_OK) {
         return WEIR_ERROR;
     }

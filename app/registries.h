@@ -7,6 +7,7 @@
 #include "app/config.h"
 #include "app/fault_list.h"
 #include "app/retry.h"
+#include "kafka/avro_given.h"
 #include "kafka/registry.h"
 #include "sql/plan.h"
 
@@ -15,9 +16,10 @@ struct weir_registries;
 // What one table needs of its registry.
 struct weir_table_schemas {
     const struct weir_table *table;
-    struct weir_registry *registry;
-    const char *value_subject; // NULL: its values are not in Avro
-    const char *key_subject;   // NULL: its keys are not in Avro, or it has none
+    struct weir_registry *registry; // NULL: the schema is given, and keys are not in Avro
+    struct weir_avro_given *given;  // NULL: a registry has it
+    const char *value_subject;      // NULL: its values are not in Avro
+    const char *key_subject;        // NULL: its keys are not in Avro, or it has none
     // Sources: the subject's latest schema, for defaults and aliases; NULL: there is none.
     const struct weir_avro_type *value_reader;
     const struct weir_avro_type *key_reader;

@@ -179,10 +179,29 @@ static void take_fields(struct registry_columns *columns, const struct weir_avro
     known->fields = fields;
 }
 
+static enum weir_status take_given(struct registry_columns *columns, const struct weir_table *table,
+                                   struct known *known)
+{
+    const struct weir_avro_type *type = NULL;
+    if (weir_avro_schema_parse(columns->arena, 0, NULL, weir_view_of(table->avro_schema), &type,
+                               &known->error) != WEIR_OK) {
+        return weir_error_context(&known->error, "option schema");
+    }
+    if (type->kind != WEIR_AVRO_RECORD) {
+        return weir_error_set(&known->error, WEIR_DOMAIN_CONFIG, WEIR_ACTION_REFUSE,
+                              "option schema: it is no record");
+    }
+    take_fields(columns, type, known);
+    return WEIR_OK;
+}
+
 static enum weir_status ask_registry(struct registry_columns *columns,
                                      const struct weir_table *table, bool has_key,
                                      struct known *known)
 {
+    if (table->avro_schema != NULL) {
+        return take_given(columns, table, known);
+    }
     struct weir_registry_config settings = weir_registry_settings(table, columns->config);
     struct weir_error *error = &known->error;
     struct weir_registry *registry = NULL;

@@ -28,6 +28,7 @@ struct avro_decoder {
     struct weir_decoder base; // first: the interface
     const struct weir_schema *schema;
     struct weir_avro_decode_options options;
+    size_t frame_bytes;
     struct weir_avro_program_config program_config;
     struct weir_arena *arena; // programs
     struct entry *entries;    // by id, open addressing
@@ -50,16 +51,25 @@ struct run {
     uint32_t row_count;
 };
 
-static uint32_t load_id(struct weir_view frame)
+static inline uint32_t load_id(const struct avro_decoder *decoder, struct weir_view frame)
 {
+    if (__builtin_expect(decoder->options.frame.framing != WEIR_AVRO_FRAMING_REGISTRY, 0)) {
+        return 0;
+    }
     uint32_t id;
     memcpy(&id, frame.data + 1, sizeof id);
     return __builtin_bswap32(id);
 }
 
-static bool is_framed(struct weir_view value)
+static inline bool is_framed(const struct avro_decoder *decoder, struct weir_view value)
 {
-    return value.size_bytes >= WEIR_AVRO_FRAME_BYTES && value.data[0] == 0;
+    if (__builtin_expect(value.size_bytes < decoder->frame_bytes, 0)) {
+        return false;
+    }
+    const struct weir_avro_frame *frame = &decoder->options.frame;
+    return frame->framing == WEIR_AVRO_FRAMING_REGISTRY
+               ? value.data[0] == 0
+               : memcmp(value.data, frame->bytes, frame->size_bytes) == 0;
 }
 
 // --- programs --------------------------------------------------------------------------------
@@ -144,6 +154,13 @@ __attribute__((cold)) static void report_bad(struct run *run, uint32_t record_id
 __attribute__((cold)) static void report_frame(struct run *run, uint32_t record_idx,
                                                struct weir_view value)
 {
+    if (run->decoder->options.frame.framing == WEIR_AVRO_FRAMING_SINGLE_OBJECT) {
+        bool is_marked = value.size_bytes >= 2 && memcmp(value.data, "\xc3\x01", 2) == 0;
+        report_bad(run, record_idx, is_marked ? WEIR_ROW_ERROR_SCHEMA : WEIR_ROW_ERROR_FRAMING,
+                   is_marked ? "its fingerprint is not that of the given schema"
+                             : "not in single-object encoding: it does not begin with C3 01");
+        return;
+    }
     if (value.size_bytes != 0 && value.data[0] != 0) {
         report_bad(run, record_idx, WEIR_ROW_ERROR_FRAMING,
                    weir_arena_printf(run->arena,
@@ -163,8 +180,9 @@ __attribute__((cold)) static void report_fault(struct run *run, uint32_t record_
     const char *path = fault->path != NULL ? fault->path : "";
     bool has_path = path[0] != '\0';
     bool has_detail = fault->error.detail[0] != '\0';
+    bool has_id = run->decoder->options.frame.framing == WEIR_AVRO_FRAMING_REGISTRY;
     report_bad(run, record_idx, fault->reason,
-               weir_arena_printf(run->arena, "%s%s%s%s%s%s (schema %u)",
+               weir_arena_printf(run->arena, has_id ? "%s%s%s%s%s%s (schema %u)" : "%s%s%s%s%s%s",
                                  has_path ? "column \"" : "", path, has_path ? "\": " : "",
                                  fault->error.text, has_detail ? ": " : "",
                                  has_detail ? fault->error.detail : "", id));
@@ -199,11 +217,11 @@ static void begin_program(struct run *run, const struct weir_avro_program *progr
 static bool decode_record(struct run *run, uint32_t record_idx, struct weir_view value)
 {
     struct avro_decoder *decoder = run->decoder;
-    if (__builtin_expect(!is_framed(value), 0)) {
+    if (__builtin_expect(!is_framed(decoder, value), 0)) {
         report_frame(run, record_idx, value);
         return false;
     }
-    uint32_t id = load_id(value);
+    uint32_t id = load_id(decoder, value);
     const struct entry *entry = ensure(decoder, id);
     if (__builtin_expect(entry == NULL || entry->program == NULL, 0)) {
         report_bad(run, record_idx, WEIR_ROW_ERROR_SCHEMA,
@@ -213,8 +231,8 @@ static bool decode_record(struct run *run, uint32_t record_idx, struct weir_view
     }
     begin_program(run, entry->program);
     struct weir_avro_fault fault; // its texts are some 400 bytes: not set up here
-    struct weir_view body = {.data = value.data + WEIR_AVRO_FRAME_BYTES,
-                             .size_bytes = value.size_bytes - WEIR_AVRO_FRAME_BYTES};
+    struct weir_view body = {.data = value.data + decoder->frame_bytes,
+                             .size_bytes = value.size_bytes - decoder->frame_bytes};
     if (__builtin_expect(!weir_avro_program_run(entry->program, decoder->slots, run->row_count,
                                                 body, run->arena, &fault),
                          0)) {
@@ -254,17 +272,17 @@ static uint32_t gather(const struct run *run, const struct weir_record *records,
             __builtin_prefetch(ahead + 64);
             __builtin_prefetch(ahead + 128);
         }
-        if (__builtin_expect(value.data == NULL || !is_framed(value), 0)) {
+        if (__builtin_expect(value.data == NULL || !is_framed(run->decoder, value), 0)) {
             return i;
         }
-        const struct entry *entry = ensure(run->decoder, load_id(value));
+        const struct entry *entry = ensure(run->decoder, load_id(run->decoder, value));
         if (__builtin_expect(entry == NULL || entry->program == NULL, 0) ||
             (i != 0 && entry->program != *program)) {
             return i;
         }
         *program = entry->program;
-        bodies[i] = (struct weir_view){.data = value.data + WEIR_AVRO_FRAME_BYTES,
-                                       .size_bytes = value.size_bytes - WEIR_AVRO_FRAME_BYTES};
+        bodies[i] = (struct weir_view){.data = value.data + run->decoder->frame_bytes,
+                                       .size_bytes = value.size_bytes - run->decoder->frame_bytes};
     }
     return most;
 }
@@ -364,10 +382,10 @@ static void decode(struct weir_decoder *base, const struct weir_record *records,
 static bool missing(struct weir_decoder *base, const struct weir_record *record, uint32_t *id)
 {
     struct avro_decoder *decoder = (struct avro_decoder *)base;
-    if (record->value.data == NULL || !is_framed(record->value)) {
+    if (record->value.data == NULL || !is_framed(decoder, record->value)) {
         return false;
     }
-    *id = load_id(record->value);
+    *id = load_id(decoder, record->value);
     return ensure(decoder, *id) == NULL;
 }
 
@@ -398,6 +416,9 @@ struct weir_decoder *weir_avro_decoder_create(const struct weir_schema *schema,
     decoder->base.ops = &ops;
     decoder->schema = schema;
     decoder->options = *options;
+    decoder->frame_bytes = options->frame.framing == WEIR_AVRO_FRAMING_REGISTRY
+                               ? WEIR_AVRO_FRAME_BYTES
+                               : options->frame.size_bytes;
     decoder->program_config = (struct weir_avro_program_config){
         .schema = schema,
         .timestamp_digits = options->timestamp_digits,

@@ -1,14 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 // Avro message values to columns: Confluent's framing (a zero byte, the schema id in four bytes,
-// big end first, then the record), each record by the schema that its id names. Thread: a decoder
-// belongs to one task.
+// big end first, then the record), each record by the schema that its id names; or one given schema
+// (avro_given.h). Thread: a decoder belongs to one task.
 #ifndef WEIR_KAFKA_AVRO_DECODE_H
 #define WEIR_KAFKA_AVRO_DECODE_H
 
 #include "kafka/avro_schema.h"
 #include "kafka/format.h"
 
-enum { WEIR_AVRO_FRAME_BYTES = 5 };
+enum {
+    WEIR_AVRO_FRAME_BYTES = 5, // of a registry
+    WEIR_AVRO_FRAME_BYTES_MAX = 10,
+};
+
+// What stands in front of a record.
+enum weir_avro_framing {
+    WEIR_AVRO_FRAMING_REGISTRY,      // a zero byte, the schema id
+    WEIR_AVRO_FRAMING_SINGLE_OBJECT, // C3 01, the schema's fingerprint
+    WEIR_AVRO_FRAMING_NONE,
+};
+
+struct weir_avro_frame {
+    enum weir_avro_framing framing;
+    uint32_t size_bytes; // of `bytes`: what every record begins with; 0 for a registry's
+    char bytes[WEIR_AVRO_FRAME_BYTES_MAX];
+};
 
 enum weir_avro_lookup {
     WEIR_AVRO_FOUND,
@@ -34,6 +50,7 @@ struct weir_avro_decode_options {
     bool is_reader_strict;
     bool is_single_column;
     uint32_t timestamp_digits;
+    struct weir_avro_frame frame; // zero: a registry's
 };
 
 // schema: the columns to decode, composites pruned to the fields that are read; lives as long as

@@ -2,7 +2,6 @@
 // See avro_encode.h. The values are avro_put.c's.
 #include "kafka/avro_encode.h"
 
-#include "kafka/avro_decode.h"
 #include "kafka/avro_put.h"
 #include "runtime/base/assert.h"
 
@@ -13,14 +12,15 @@ struct avro_encoder {
     struct weir_arena *arena;
     struct weir_avro_put record;
     uint32_t most_bytes; // 0: row by row
-    char frame[WEIR_AVRO_FRAME_BYTES];
+    char frame[WEIR_AVRO_FRAME_BYTES_MAX];
+    size_t frame_bytes;
 };
 
 static void encode_together(const struct avro_encoder *encoder, const struct weir_batch *batch,
                             uint32_t first, uint32_t count, struct weir_buffer *out,
                             struct weir_encoded *encoded)
 {
-    const struct weir_view frame = {encoder->frame, sizeof encoder->frame};
+    const struct weir_view frame = {encoder->frame, encoder->frame_bytes};
     while (count > 0) {
         uint32_t some = count < WEIR_AVRO_PUT_ROWS_MAX ? count : WEIR_AVRO_PUT_ROWS_MAX;
         weir_avro_put_rows(&encoder->record, encoder->most_bytes, frame, batch, first, some, out,
@@ -44,7 +44,7 @@ static void encode(const struct weir_encoder *base, const struct weir_batch *bat
         uint32_t row = weir_batch_row(batch, first + i);
         size_t offset_bytes = out->size_bytes;
         const char *failure = NULL;
-        weir_buffer_append(out, encoder->frame, sizeof encoder->frame);
+        weir_buffer_append(out, encoder->frame, encoder->frame_bytes);
         weir_avro_put_row(&encoder->record, batch->columns, row, batch->arena, out, &failure);
         encoded[i] = (struct weir_encoded){
             .offset_bytes = offset_bytes,
@@ -72,8 +72,14 @@ enum weir_status weir_avro_encoder_create(const struct weir_avro_encode_config *
     struct avro_encoder *encoder = weir_alloc_zero(sizeof *encoder);
     encoder->base.ops = &ops;
     encoder->arena = weir_arena_create(4096);
-    uint32_t id = __builtin_bswap32(config->id);
-    memcpy(encoder->frame + 1, &id, sizeof id);
+    if (config->frame.framing == WEIR_AVRO_FRAMING_REGISTRY) {
+        uint32_t id = __builtin_bswap32(config->id);
+        memcpy(encoder->frame + 1, &id, sizeof id);
+        encoder->frame_bytes = WEIR_AVRO_FRAME_BYTES;
+    } else {
+        memcpy(encoder->frame, config->frame.bytes, sizeof encoder->frame);
+        encoder->frame_bytes = config->frame.size_bytes;
+    }
     const struct weir_field **fields =
         weir_arena_alloc(encoder->arena, (config->column_count + 1) * sizeof *fields);
     for (uint32_t i = 0; i < config->column_count; i++) {

@@ -6,6 +6,7 @@
 #ifndef WEIR_KAFKA_AVRO_ENCODE_H
 #define WEIR_KAFKA_AVRO_ENCODE_H
 
+#include "kafka/avro_decode.h"
 #include "kafka/avro_schema.h"
 #include "kafka/format.h"
 
@@ -15,6 +16,7 @@ struct weir_avro_encode_config {
     const uint32_t *column_idxs;
     const struct weir_avro_type *type; // what is written; outlives the encoder
     uint32_t id;                       // its id in the registry
+    struct weir_avro_frame frame;      // zero: a registry's
 };
 
 // schema and column_idxs live as long as the encoder. Error (REFUSE): a column has no place in the

@@ -471,6 +471,8 @@ static const struct {
     {"subject", parse_registry},
     {"subject_strategy", parse_registry},
     {"record_name", parse_registry},
+    {"framing", parse_registry},
+    {"schema", parse_registry},
     {"auto_register", parse_registry},
     {"partitions", parse_partitions},
     {"replicas", parse_replicas},
@@ -583,7 +585,7 @@ enum weir_status weir_sql_options(struct weir_planner *planner,
             status = WEIR_ERROR;
         }
     }
-    if (key_format == NULL && table->format == WEIR_FORMAT_AVRO) {
+    if (key_format == NULL && table->format == WEIR_FORMAT_AVRO && table->avro_schema == NULL) {
         table->key_format = WEIR_FORMAT_AVRO;
     }
     if (topic == NULL) {

@@ -22,6 +22,24 @@ static enum weir_status parse_strategy(struct weir_planner *planner,
         "option subject_strategy: \"%s\" is not one of its values", option->value);
 }
 
+static enum weir_status parse_framing(struct weir_planner *planner,
+                                      const struct weir_ast_option *option,
+                                      struct weir_table *table)
+{
+    static const char *const names[] = {[WEIR_FRAMING_REGISTRY] = "registry",
+                                        [WEIR_FRAMING_SINGLE_OBJECT] = "single_object",
+                                        [WEIR_FRAMING_NONE] = "none"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(option->value, names[i]) == 0) {
+            table->framing = (enum weir_framing)i;
+            return WEIR_OK;
+        }
+    }
+    return weir_fault_add(&planner->faults, option->value_offset,
+                          "allowed: registry, single_object, none",
+                          "option framing: \"%s\" is not one of its values", option->value);
+}
+
 static bool is_letter(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
@@ -72,6 +90,10 @@ enum weir_status weir_sql_registry_option(struct weir_planner *planner,
         table->subject = value;
     } else if (strcmp(option->name, "subject_strategy") == 0) {
         return parse_strategy(planner, option, table);
+    } else if (strcmp(option->name, "framing") == 0) {
+        return parse_framing(planner, option, table);
+    } else if (strcmp(option->name, "schema") == 0) {
+        table->avro_schema = value;
     } else if (strcmp(option->name, "record_name") == 0) {
         return parse_record_name(planner, option, table);
     } else if (strcmp(value, "true") == 0 || strcmp(value, "false") == 0) {
@@ -103,6 +125,7 @@ static void read_place(const struct weir_ast_statement *statement, struct weir_t
                               ? &table->schema_registry_password
                           : strcmp(option->name, "schema_registry_token") == 0
                               ? &table->schema_registry_token
+                          : strcmp(option->name, "schema") == 0      ? &table->avro_schema
                           : strcmp(option->name, "subject") == 0     ? &table->subject
                           : strcmp(option->name, "record_name") == 0 ? &table->record_name
                                                                      : NULL;
@@ -116,6 +139,9 @@ static void read_place(const struct weir_ast_statement *statement, struct weir_t
         }
     }
     table->format = strcmp(format, "avro") == 0 ? WEIR_FORMAT_AVRO : WEIR_FORMAT_JSON;
+    if (key_format == NULL && table->avro_schema != NULL) {
+        key_format = "json"; // as weir_sql_options has it
+    }
     table->key_format =
         key_format == NULL || strcmp(key_format, "avro") == 0 ? table->format : WEIR_FORMAT_JSON;
 }

@@ -60,6 +60,13 @@ struct weir_table_column {
     bool is_event_time;
 };
 
+// What stands in front of a record in Avro.
+enum weir_framing {
+    WEIR_FRAMING_REGISTRY,
+    WEIR_FRAMING_SINGLE_OBJECT,
+    WEIR_FRAMING_NONE,
+};
+
 // How subjects are named from a table, as Confluent's serialisers do.
 enum weir_subject_strategy {
     WEIR_SUBJECT_TOPIC,        // <topic>-value, <topic>-key
@@ -100,7 +107,9 @@ struct weir_table {
     const char *schema_registry_username;
     const char *schema_registry_password;
     const char *schema_registry_token;
-    const char *subject; // of values; NULL: by the strategy
+    enum weir_framing framing; // of values in Avro
+    const char *avro_schema;   // their schema, where no registry has it
+    const char *subject;       // of values; NULL: by the strategy
     enum weir_subject_strategy subject_strategy;
     const char *record_name; // full name of the values' record; NULL: weir.<table>
     bool is_registering;     // a sink's schema is registered; false: the registered one is used
@@ -155,7 +164,7 @@ struct weir_plan_node {
     bool is_changing;          // its rows carry change kinds (what it gives out may be taken back)
     struct weir_tumble window; // TUMBLE
     int32_t window_end_column; // AGGREGATE: of the input; -1: no window
-    int64_t state_ttl_us; // AGGREGATE: groups without rows for so long are forgotten; 0: none
+    int64_t state_ttl_us;      // AGGREGATE: groups without rows for so long are forgotten; 0: none
     uint32_t aggregate_count;
     const struct weir_aggregate *aggregates;
     int32_t event_time_column; // DERIVE: the column of `schema` that is event time; -1: as it was

@@ -119,7 +119,8 @@ enum weir_status weir_sql_set(struct weir_planner *planner,
 // --- options_registry.c ----------------------------------------------------------------------
 
 // One of schema_registry, schema_registry_username, schema_registry_password,
-// schema_registry_token, subject, subject_strategy, record_name, auto_register, with a value.
+// schema_registry_token, subject, subject_strategy, record_name, framing, schema, auto_register,
+// with a value.
 enum weir_status weir_sql_registry_option(struct weir_planner *planner,
                                           const struct weir_ast_option *option,
                                           struct weir_table *table);

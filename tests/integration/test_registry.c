@@ -167,6 +167,57 @@ static void test_columns_from_the_registry(void **state)
     registry_standin_destroy(&registry);
 }
 
+// --- without a registry ----------------------------------------------------------------------
+
+#define GIVEN                                                                                      \
+    "schema = "                                                                                    \
+    "'{\"type\":\"record\",\"name\":\"r\",\"fields\":[{\"name\":\"n\",\"type\":\"long\"},"         \
+    "{\"name\":\"t\",\"type\":[\"null\",\"string\"],\"default\":null}]}'"
+
+// Out in single-object encoding, in again with columns from the schema, out bare.
+static void test_a_given_schema(void **state)
+{
+    struct sql_job *job = sql_job_create(
+        weir_test_cluster_bootstrap(cluster), "regnone",
+        "CREATE TABLE src (n bigint, t text) WITH (topic = '$-in');\n"
+        "CREATE TABLE mid (n bigint, t text) WITH (topic = '$-mid', format = 'avro',\n"
+        "  framing = 'single_object', " GIVEN ");\n"
+        "INSERT INTO mid SELECT n, t FROM src;\n");
+    (void)state;
+    sql_job_topic_create(job, "in", 1);
+    sql_job_topic_create(job, "mid", 1);
+    sql_job_topic_create(job, "out", 1);
+    sql_job_feed(job, "in", 0, "{\"n\":1,\"t\":\"x\"}");
+    sql_job_feed(job, "in", 0, "{\"n\":-2}");
+    sql_job_run_bounded(job);
+    struct weir_test_log *log = sql_job_read(job, "mid");
+    assert_int_equal(log->record_count, 2);
+    assert_int_equal(log->partitions[0].records[0].value_bytes, 10 + 4);
+    assert_memory_equal(log->partitions[0].records[0].value, "\xc3\x01", 2);
+    weir_test_log_destroy(log);
+    struct sql_job *second = sql_job_create(
+        weir_test_cluster_bootstrap(cluster), "regnone",
+        "CREATE TABLE mid () WITH (topic = '$-mid', format = 'avro',\n"
+        "  framing = 'single_object', " GIVEN ");\n"
+        "CREATE TABLE out (n bigint, t text) WITH (topic = '$-out', format = 'avro',\n"
+        "  framing = 'none', " GIVEN ");\n"
+        "INSERT INTO out SELECT n, t FROM mid;\n");
+    sql_job_run(second, SQL_JOB_EXTRA("WEIR_BOUNDED=true", "WEIR_JOB_ID=regnone2"), 0, NULL);
+    log = sql_job_read(job, "out");
+    assert_int_equal(log->record_count, 2);
+    assert_int_equal(log->partitions[0].records[0].value_bytes, 4);
+    assert_memory_equal(log->partitions[0].records[0].value, "\x02\x02\x02x", 4);
+    assert_memory_equal(log->partitions[0].records[1].value, "\x03\x00", 2);
+    weir_test_log_destroy(log);
+    sql_job_set_sql(job, "CREATE TABLE mid (n bigint) WITH (topic = '$-mid', format = 'avro',\n"
+                         "  framing = 'single_object');\n"
+                         "CREATE TABLE out (n bigint) WITH (topic = '$-out', format = 'avro',\n"
+                         "  framing = 'none', schema = '{\"type\":\"lnog\"}');\n"
+                         "INSERT INTO out SELECT n FROM mid;\n");
+    sql_job_expect_refused(
+        job, NULL, SQL_JOB_TEXTS("need the option schema", "table \"out\", option schema:"));
+}
+
 // --- a real one ------------------------------------------------------------------------------
 
 static const char in_out_sql[] =
@@ -284,6 +335,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_tokens_and_certificates),
         cmocka_unit_test(test_columns_from_the_registry),
+        cmocka_unit_test(test_a_given_schema),
         cmocka_unit_test(test_a_real_registry_comes_and_goes),
         cmocka_unit_test(test_a_real_registry_refuses),
     };
