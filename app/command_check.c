@@ -87,8 +87,10 @@ const struct weir_command weir_check_command = {
         "of each operator whether its state is kept, begins empty, starts from now, or would be\n"
         "lost, with bytes and rows. Whatever a start would be refused for is said in the same\n"
         "words. Nothing is changed, and the job may be running: nobody is fenced, nothing is\n"
-        "claimed, no topic is made, nothing is written. Schema registries are not asked. Exit\n"
-        "code 1: the brokers do not answer within WEIR_CONNECT_TIMEOUT.\n",
+        "claimed, no topic is made, nothing is written. A schema registry is asked only for "
+        "tables\n"
+        "that are created without columns. Exit code 1: the brokers do not answer within\n"
+        "WEIR_CONNECT_TIMEOUT.\n",
     .options = {{"--connect", "ask the brokers and the checkpoint store, too", NULL},
                 {"--json", "with --connect: as JSON", NULL}},
     .run = run,

@@ -121,7 +121,8 @@ struct weir_state_handle {
 };
 
 // What becomes of the entries of one state of a checkpoint when the job that goes on from it keeps
-// something else (docs/state.md). Keys stay. Asked for every entry before the task runs.
+// something else (docs/state.md). Keys stay. Asked for every entry before the
+// task runs, by several threads at once.
 struct weir_state_conversion {
     const char *operator_id;
     const char *state; // its name
