@@ -266,6 +266,36 @@ static void test_registry_is_gone_for_a_while(void **state)
     registry_standin_destroy(&registry);
 }
 
+// Slow answers, answers that mean nothing (a server that is not well, a proxy that knows no such
+// page): asked again, and no good record becomes a bad one.
+static void test_registry_is_slow_and_wrong(void **state)
+{
+    static const char *const unwell[] = {"--path", "/apis/v7", "--user", "weir:Zx9-registry",
+                                         "--slow", "0.2",      "--fail", "3:503",
+                                         NULL};
+    static const char *const wrong[] = {"--path", "/apis/v7", "--user", "weir:Zx9-registry",
+                                        "--fail", "4:404",    NULL};
+    struct sql_job *job = make_job("avroslow");
+    struct registry_standin registry;
+    (void)state;
+    registry_standin_create(&registry, job, store_text, unwell);
+    feed(job, 1, 0, 50, -1);
+    struct weir_test_process *weir = start_weir(job, &registry);
+    sql_job_wait_count(job, "out", 50);
+    registry_standin_kill(&registry);
+    registry.options = wrong;
+    registry_standin_start(&registry);
+    feed(job, 2, 50, 50, -1);
+    sql_job_wait_count(job, "out", 100);
+    sql_job_stop(weir);
+    expect_all(job, 100);
+    assert_int_equal(total_of(job), 100);
+    struct weir_test_log *log = sql_job_read(job, "dead");
+    assert_int_equal(log->record_count, 0);
+    weir_test_log_destroy(log);
+    registry_standin_destroy(&registry);
+}
+
 static void test_a_registry_that_refuses_is_refused(void **state)
 {
     struct sql_job *job = make_job("avrofrozen");
@@ -305,6 +335,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_schemas_change_between_kills),
         cmocka_unit_test(test_registry_is_gone_for_a_while),
+        cmocka_unit_test(test_registry_is_slow_and_wrong),
         cmocka_unit_test(test_a_registry_that_refuses_is_refused),
     };
     return cmocka_run_group_tests(tests, cluster_start, cluster_stop);
