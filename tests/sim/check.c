@@ -214,11 +214,9 @@ static void take_plain_rows(const struct sim_topic *topic, uint32_t seen_counts[
 
 static void take_rows(int64_t producer_id)
 {
-    enum { TOPICS = 4 };
-    static const char *const topics[TOPICS] = {"every", "third", "counts", "windows"};
-    static uint32_t seen_counts[TOPICS][SIM_PARTITIONS_MAX];
-    for (size_t t = 0; t < TOPICS; t++) {
-        const struct sim_topic *topic = sim_topic_find(topics[t]);
+    static uint32_t seen_counts[SIM_OUTPUTS][SIM_PARTITIONS_MAX];
+    for (size_t t = 0; t < SIM_OUTPUTS; t++) {
+        const struct sim_topic *topic = sim_topic_find(sim_outputs[t]);
         if (topic == NULL) {
             continue;
         }

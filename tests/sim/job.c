@@ -19,7 +19,8 @@ enum { WINDOW_S = SIM_WINDOW_US / 1000000 };
 struct sim_input sim_input;
 
 static const char pass_sql[] =
-    "CREATE TABLE src (id bigint, k text, v bigint) WITH (topic = 'in');\n"
+    "CREATE TABLE src (id bigint, k text, v bigint)\n"
+    "  WITH (topic = 'in', on_error = 'dead_letter', dead_letter_topic = 'dead');\n"
     "CREATE TABLE every (id bigint, k text, v bigint) WITH (topic = 'every');\n"
     "CREATE TABLE third (id bigint, v bigint) WITH (topic = 'third');\n"
     "INSERT INTO every SELECT id, k, v FROM src;\n"
@@ -45,7 +46,7 @@ static const char *const count_sql[VARIANT_COUNT] = {
 #define TUMBLE_TABLES                                                                              \
     "CREATE TABLE src (id bigint, k text, v bigint, ts timestamptz)\n"                             \
     "  WITH (topic = 'in', event_time = 'ts', watermark_delay = '2 seconds',\n"                    \
-    "        idle_timeout = '1 hour');\n"                                                          \
+    "        idle_timeout = '1 hour', late_topic = 'late');\n"                                     \
     "CREATE TABLE windows (w timestamptz, k text, c bigint, s numeric)\n"                          \
     "  WITH (topic = 'windows');\n"                                                                \
     "INSERT INTO windows "
@@ -104,12 +105,14 @@ void sim_job_init(enum sim_job_kind kind, uint32_t partition_count, uint32_t key
     case SIM_JOB_PASS:
         sim_topic_create("every", 1 + sim_below(3));
         sim_topic_create("third", 1 + sim_below(3));
+        sim_topic_create("dead", 1 + sim_below(3));
         break;
     case SIM_JOB_COUNT:
         sim_topic_create("counts", 1 + sim_below(3));
         break;
     case SIM_JOB_TUMBLE:
         sim_topic_create("windows", 1 + sim_below(3));
+        sim_topic_create("late", 1 + sim_below(3));
         break;
     case SIM_JOB_KIND_COUNT:
         break;
@@ -141,8 +144,8 @@ static void feed(uint32_t partition, int64_t producer_id, const struct sim_row *
     char text[64];
     sim_format_time(row->time_us, text, sizeof text);
     snprintf(value, sizeof value,
-             "{\"id\":%" PRId64 ",\"k\":\"key%u\",\"v\":%" PRId64 ",\"ts\":\"%s\"}", row->id,
-             row->key, row->value, text);
+             "{\"id\":%" PRId64 ",\"k\":\"key%u\",\"v\":%" PRId64 "%s,\"ts\":\"%s\"}", row->id,
+             row->key, row->value, row->is_bad ? "bad" : "", text);
     if (to->count >= rows->capacity) {
         rows->capacity = 2 * to->count + 64;
         rows->rows = weir_realloc(rows->rows, rows->capacity * sizeof *rows->rows);
@@ -159,6 +162,7 @@ void sim_job_feed(uint32_t partition, int64_t producer_id)
     struct sim_row row = {.id = (int64_t)partition * SIM_IDS_PER_PARTITION + rows->next_id++,
                           .key = sim_below(sim_input.key_count),
                           .value = (int64_t)sim_below(1000) - 300,
+                          .is_bad = sim_input.kind == SIM_JOB_PASS && sim_one_in(10),
                           .time_us = SIM_TIME_BEGIN_US + rows->time_us -
                                      (sim_one_in(6) ? (int64_t)sim_below(15000) * 1000 : 0)};
     feed(partition, producer_id, &row);
@@ -173,6 +177,23 @@ void sim_job_feed_end(void)
                               .time_us = SIM_TIME_BEGIN_US + SIM_TIME_SPAN_US};
         feed(i, -1, &row);
     }
+}
+
+const struct sim_record *sim_record_of(int64_t id)
+{
+    uint32_t partition;
+    uint32_t number;
+    if (!sim_split_id(id, &partition, &number) || partition >= sim_input.topic->partition_count) {
+        return NULL;
+    }
+    const struct sim_partition *from = &sim_input.topic->partitions[partition];
+    for (uint32_t i = 0; i < from->count; i++) {
+        if (from->records[i].state != SIM_RECORD_MARKER &&
+            sim_input.rows[partition].rows[i].id == id) {
+            return &from->records[i];
+        }
+    }
+    return NULL;
 }
 
 // --- texts -------------------------------------------------------------------------------------
@@ -250,14 +271,14 @@ const char *sim_wrong(const char *format, ...)
 
 // --- beginning anew ----------------------------------------------------------------------------
 
-enum { OUTPUTS_MAX = 4 };
-static const char *const outputs[OUTPUTS_MAX] = {"every", "third", "counts", "windows"};
-static uint32_t begins[OUTPUTS_MAX][SIM_PARTITIONS_MAX];
+const char *const sim_outputs[SIM_OUTPUTS] = {"every",  "third",   "dead",
+                                              "counts", "windows", "late"};
+static uint32_t begins[SIM_OUTPUTS][SIM_PARTITIONS_MAX];
 
 uint32_t sim_output_begin(const struct sim_topic *topic, uint32_t partition)
 {
-    for (int i = 0; i < OUTPUTS_MAX; i++) {
-        if (strcmp(outputs[i], topic->name) == 0) {
+    for (int i = 0; i < SIM_OUTPUTS; i++) {
+        if (strcmp(sim_outputs[i], topic->name) == 0) {
             return begins[i][partition];
         }
     }
@@ -290,8 +311,8 @@ struct sim_saved *sim_job_save(void)
 
 static void begin_output(void)
 {
-    for (int i = 0; i < OUTPUTS_MAX; i++) {
-        const struct sim_topic *topic = sim_topic_find(outputs[i]);
+    for (int i = 0; i < SIM_OUTPUTS; i++) {
+        const struct sim_topic *topic = sim_topic_find(sim_outputs[i]);
         for (uint32_t p = 0; topic != NULL && p < topic->partition_count; p++) {
             begins[i][p] = topic->partitions[p].count;
         }
@@ -357,7 +378,7 @@ const char *sim_job_take(const char *topic, const struct sim_record *record)
     case SIM_JOB_COUNT:
         return sim_count_take(record);
     case SIM_JOB_TUMBLE:
-        return sim_tumble_take(record);
+        return sim_tumble_take(topic, record);
     case SIM_JOB_KIND_COUNT:
         break;
     }

@@ -11,6 +11,7 @@
 #define SIM_TIME_SPAN_US INT64_C(20000000000)       // the last records' time; input ends before it
 enum {
     SIM_IDS_PER_PARTITION = 1000000,
+    SIM_IDS_MAX = 4096, // of a partition
     SIM_WINDOW_US = 10000000,
     SIM_DELAY_US = 2000000,
 };
@@ -20,6 +21,7 @@ struct sim_row {
     uint32_t key;
     int64_t value;
     int64_t time_us;
+    bool is_bad; // its value cannot be decoded
 };
 
 struct sim_rows {
@@ -54,6 +56,14 @@ void sim_format_time(int64_t time_us, char *text, size_t text_bytes);
 bool sim_read_number(struct weir_view json, const char *name, int64_t *number);
 bool sim_read_key(struct weir_view json, uint32_t *key);
 bool sim_read_time(struct weir_view json, const char *name, int64_t *time_us);
+// The record that an id was given to; NULL: none.
+const struct sim_record *sim_record_of(int64_t id);
+static inline bool sim_split_id(int64_t id, uint32_t *partition, uint32_t *number)
+{
+    *partition = (uint32_t)(id / SIM_IDS_PER_PARTITION);
+    *number = (uint32_t)(id % SIM_IDS_PER_PARTITION);
+    return id >= 0 && *partition < SIM_PARTITIONS_MAX && *number < SIM_IDS_MAX;
+}
 // A text that lives until the next call.
 const char *sim_wrong(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
@@ -77,7 +87,7 @@ const char *sim_pass_compare_end(void);
 const char *sim_count_take(const struct sim_record *record);
 const char *sim_count_compare(const struct sim_positions *positions);
 const char *sim_count_compare_end(const struct sim_positions *positions);
-const char *sim_tumble_take(const struct sim_record *record);
+const char *sim_tumble_take(const char *topic, const struct sim_record *record);
 const char *sim_tumble_compare(const struct sim_positions *positions, bool may_be_drained);
 const char *sim_tumble_compare_end(const struct sim_positions *positions);
 

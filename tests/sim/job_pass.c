@@ -6,11 +6,11 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { TOPICS = 2, IDS_MAX = 4096 };
+enum { TOPICS = 3, DEAD = 2 };
 
-static const char *const names[TOPICS] = {"every", "third"};
+static const char *const names[TOPICS] = {"every", "third", "dead"};
 static struct {
-    uint8_t taken[TOPICS][SIM_PARTITIONS_MAX][IDS_MAX]; // how often, by id
+    uint8_t taken[TOPICS][SIM_PARTITIONS_MAX][SIM_IDS_MAX]; // how often, by id
     uint64_t taken_count[TOPICS];
     uint64_t expected_count[TOPICS]; // up to `before`
     struct sim_positions before;
@@ -23,7 +23,7 @@ struct sim_saved sim_pass_state(void)
 
 static bool is_wanted(int topic, const struct sim_row *row)
 {
-    return topic == 0 || row->value % 3 == 0;
+    return topic == DEAD ? row->is_bad : !row->is_bad && (topic == 0 || row->value % 3 == 0);
 }
 
 // What is read again comes again.
@@ -44,21 +44,19 @@ void sim_pass_rewind(const struct sim_positions *positions)
     model.before = *positions;
 }
 
-static bool split_id(int64_t id, uint32_t *partition, uint32_t *number)
-{
-    *partition = (uint32_t)(id / SIM_IDS_PER_PARTITION);
-    *number = (uint32_t)(id % SIM_IDS_PER_PARTITION);
-    return id >= 0 && *partition < SIM_PARTITIONS_MAX && *number < IDS_MAX;
-}
-
 const char *sim_pass_take(const char *topic, const struct sim_record *record)
 {
-    int idx = strcmp(topic, names[0]) == 0 ? 0 : 1;
+    int idx = strcmp(topic, names[0]) == 0 ? 0 : strcmp(topic, names[1]) == 0 ? 1 : DEAD;
     int64_t id;
     uint32_t partition;
     uint32_t number;
-    if (!sim_read_number(record->value, "id", &id) || !split_id(id, &partition, &number)) {
+    if (!sim_read_number(record->value, "id", &id) || !sim_split_id(id, &partition, &number)) {
         return sim_wrong("topic %s: not a row of this job: %.*s", topic,
+                         (int)record->value.size_bytes, record->value.data);
+    }
+    const struct sim_record *from = sim_record_of(id);
+    if (idx == DEAD && (from == NULL || !weir_view_equal(record->value, from->value))) {
+        return sim_wrong("topic %s: not the record of id %" PRId64 ": %.*s", topic, id,
                          (int)record->value.size_bytes, record->value.data);
     }
     if (model.taken[idx][partition][number] > 0 && sim_input.may_repeat) {
@@ -122,7 +120,7 @@ const char *sim_pass_compare_end(void)
                 uint32_t number;
                 if (record->state != SIM_RECORD_COMMITTED ||
                     !sim_read_number(record->value, "id", &id) ||
-                    !split_id(id, &partition, &number)) {
+                    !sim_split_id(id, &partition, &number)) {
                     continue;
                 }
                 if (id <= last[partition]) {

@@ -20,8 +20,12 @@ struct window {
     int64_t count; // expected, up to `before`
     int64_t sum;
     uint32_t taken_count;
-    bool is_closed;   // was taken with a commit before
-    bool is_doubtful; // of a time that a drain has passed
+    bool is_closed;      // was taken with a commit before
+    bool is_doubtful;    // of a time that a drain has passed, and was not closed by it
+    int64_t after_count; // came behind the drain that closed it
+    int64_t after_sum;
+    int64_t aside_count; // was set aside at the window
+    int64_t aside_sum;
     int64_t taken_rows;
     int64_t taken_sum;
 };
@@ -34,7 +38,10 @@ static struct {
     struct sim_positions before;
     int64_t largest_us[SIM_PARTITIONS_MAX]; // event time up to `before`
     bool has_time[SIM_PARTITIONS_MAX];
-    struct window windows[WINDOWS_MAX]; // last: what is saved ends with the last of them
+    uint8_t late[SIM_PARTITIONS_MAX][SIM_IDS_MAX]; // how often a row came out as late
+    uint64_t late_count;                           // of these
+    uint64_t accounted_count;                      // of these, of records up to `before`
+    struct window windows[WINDOWS_MAX];            // last: what is saved ends with the last of them
 } model;
 
 struct sim_saved sim_tumble_state(void)
@@ -55,8 +62,40 @@ static struct window *window_of(int64_t start_us, uint32_t key)
     return &model.windows[model.window_count++];
 }
 
-const char *sim_tumble_take(const struct sim_record *record)
+static const char *take_late(const struct sim_record *record)
 {
+    int64_t id;
+    uint32_t partition;
+    uint32_t number;
+    int64_t start_us;
+    uint32_t key;
+    int64_t value;
+    // At the window nothing is left of the record but the columns that are used.
+    if (sim_read_time(record->value, "window_start", &start_us) &&
+        sim_read_key(record->value, &key) && sim_read_number(record->value, "v", &value)) {
+        struct window *window = window_of(start_us, key);
+        window->aside_count++;
+        window->aside_sum += value;
+        return NULL;
+    }
+    if (!sim_read_number(record->value, "id", &id) || !sim_split_id(id, &partition, &number) ||
+        sim_record_of(id) == NULL) {
+        return sim_wrong("no late row of this job: %.*s", (int)record->value.size_bytes,
+                         record->value.data);
+    }
+    if (++model.late[partition][number] > 1 && !sim_input.may_repeat) {
+        return sim_wrong("the late row of id %" PRId64 " is committed twice", id);
+    }
+    model.late_count++;
+    return NULL;
+}
+
+const char *sim_tumble_take(const char *topic, const struct sim_record *record)
+{
+    if (strcmp(topic, "late") == 0) {
+        return take_late(record);
+    }
+
     int64_t start_us;
     uint32_t key;
     int64_t rows;
@@ -82,23 +121,50 @@ const char *sim_tumble_take(const struct sim_record *record)
     return NULL;
 }
 
-static void add_row(uint32_t partition, const struct sim_row *row)
+static const char *compare_late(uint32_t partition, const struct sim_row *row, bool is_late)
+{
+    uint8_t taken = model.late[partition][row->id % SIM_IDS_PER_PARTITION];
+    model.accounted_count += taken;
+    if (is_late != (taken > 0)) {
+        return sim_wrong("the row of id %" PRId64 " is %s, and %s set aside", row->id,
+                         is_late ? "late" : "not late", taken > 0 ? "was" : "was not");
+    }
+    return NULL;
+}
+
+static const char *add_row(uint32_t partition, const struct sim_row *row)
 {
     int64_t start_us = row->time_us - row->time_us % SIM_WINDOW_US;
-    bool is_late = model.has_time[partition] &&
-                   start_us + SIM_WINDOW_US <= model.largest_us[partition] - SIM_DELAY_US;
+    int64_t end_us = start_us + SIM_WINDOW_US;
+    bool is_late =
+        model.has_time[partition] && end_us <= model.largest_us[partition] - SIM_DELAY_US;
     if (!is_late) {
         struct window *window = window_of(start_us, row->key);
-        if (start_us + SIM_WINDOW_US > model.drained_us || !window->is_closed) {
-            window->is_doubtful = window->start_us + SIM_WINDOW_US <= model.drained_us;
-            window->count++;
-            window->sum += row->value;
-        }
+        bool is_closed = window->is_closed && end_us <= model.drained_us;
+        window->is_doubtful = end_us <= model.drained_us && !is_closed;
+        window->count += is_closed ? 0 : 1;
+        window->sum += is_closed ? 0 : row->value;
+        window->after_count += is_closed ? 1 : 0;
+        window->after_sum += is_closed ? row->value : 0;
     }
     if (!model.has_time[partition] || row->time_us > model.largest_us[partition]) {
         model.largest_us[partition] = row->time_us;
         model.has_time[partition] = true;
     }
+    return compare_late(partition, row, is_late);
+}
+
+// What came for a window behind a drain that closed it was set aside, all of it; for one of that
+// time that the drain did not close, all of it or nothing.
+static bool is_aside_right(const struct window *window)
+{
+    int64_t count = window->is_doubtful ? window->count : window->after_count;
+    int64_t sum = window->is_doubtful ? window->sum : window->after_sum;
+    if (window->is_doubtful && window->aside_count == 0) {
+        return true;
+    }
+    return window->aside_count == count && window->aside_sum == sum &&
+           !(window->is_doubtful && window->taken_count > 0);
 }
 
 // How far time has come at these positions, over all partitions.
@@ -137,12 +203,18 @@ const char *sim_tumble_compare(const struct sim_positions *positions, bool may_b
         for (int64_t offset = sim_position(&model.before, p); offset < positions->offsets[p];
              offset++) {
             const struct sim_row *row = sim_visible_row(p, offset);
-            if (row != NULL) {
-                add_row(p, row);
+            wrong = row != NULL ? add_row(p, row) : NULL;
+            if (wrong != NULL) {
+                return wrong;
             }
         }
     }
     model.before = *positions;
+    if (model.accounted_count != model.late_count && !sim_input.may_repeat) {
+        return sim_wrong("%" PRIu64 " late rows are committed, of these %" PRIu64
+                         " of records up to the committed positions",
+                         model.late_count, model.accounted_count);
+    }
     int64_t time_us = watermark(positions);
     bool is_drained = false;
     for (uint32_t i = 0; i < model.window_count && !sim_input.may_repeat; i++) {
@@ -151,6 +223,11 @@ const char *sim_tumble_compare(const struct sim_positions *positions, bool may_b
         int64_t end_us = window->start_us + SIM_WINDOW_US;
         bool is_early = window->taken_count > 0 && end_us > time_us && end_us > model.drained_us;
         is_drained = is_drained || is_early;
+        if (!is_aside_right(window)) {
+            return sim_wrong("of the window of key%u at %" PRId64 " %" PRId64
+                             " rows are set aside behind a drain",
+                             window->key, window->start_us / 1000000, window->aside_count);
+        }
         if (is_early && !may_be_drained) {
             return sim_wrong("the window of key%u at %" PRId64
                              " is committed before its time has come",
