@@ -60,6 +60,7 @@ void sim_topic_remake(struct sim_topic *topic)
 {
     memset(topic->partitions, 0, topic->partition_count * sizeof *topic->partitions);
     name_topic(topic);
+    sim_group_forget(topic->name);
     sim_signal(&appended);
 }
 

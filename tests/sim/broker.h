@@ -94,7 +94,7 @@ struct sim_request {
 struct sim_topic *sim_topic_create(const char *name, uint32_t partition_count);
 struct sim_topic *sim_topic_find(const char *name); // NULL: none
 void sim_topic_extend(struct sim_topic *topic, uint32_t partition_count);
-// What a topic is after it was deleted and created again.
+// What a topic is after it was deleted and created again: empty, and the group's offsets are gone.
 void sim_topic_remake(struct sim_topic *topic);
 
 // Records of others. producer_id -1: at once visible.
@@ -114,6 +114,7 @@ const char *sim_code_name(enum sim_code code);
 // The group's offset; is_pending: a transaction that is open or not marked yet has one.
 bool sim_group_offset(const char *topic, int32_t partition, struct sim_offset *offset,
                       bool *is_pending);
+void sim_group_forget(const char *topic);
 void sim_group_each_pending(int64_t producer_id,
                             void (*visit)(void *context, const struct sim_offset *offset),
                             void *context);

@@ -22,6 +22,8 @@ static int64_t last_number = -1;
 static uint32_t owner_count;
 static bool may_drain;
 static uint32_t rewinds_allowed;
+static bool is_broken; // the input was made anew
+static bool is_broken_at_rest;
 
 // What WEIR_RESTORE has said so far.
 struct order {
@@ -233,26 +235,30 @@ static void take_rows(int64_t producer_id)
     }
 }
 
+static struct weir_attempt *owners; // the last one is
+static bool is_former(const struct weir_attempt *attempt)
+{
+    for (uint32_t i = 0; i < owner_count; i++) {
+        if (weir_attempt_equal(&owners[i], attempt)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 // Who has been followed by another owner decides nothing any more.
 static void check_owner(const struct weir_pointer *pointer)
 {
-    static struct weir_attempt *former;
-    static uint32_t former_count;
-    static struct weir_attempt owner;
-    if (weir_attempt_equal(&pointer->owner_attempt, &owner)) {
+    if (owner_count > 0 && weir_attempt_equal(&pointer->owner_attempt, &owners[owner_count - 1])) {
         return;
     }
-    for (uint32_t i = 0; i < former_count; i++) {
-        if (weir_attempt_equal(&former[i], &pointer->owner_attempt)) {
-            sim_violation("checkpoint %" PRId64 " is committed by attempt %s, which %s has "
-                          "followed as owner",
-                          pointer->number, pointer->owner_attempt.text, owner.text);
-        }
+    if (is_former(&pointer->owner_attempt)) {
+        sim_violation("checkpoint %" PRId64 " is committed by attempt %s, which %s has "
+                      "followed as owner",
+                      pointer->number, pointer->owner_attempt.text, owners[owner_count - 1].text);
     }
-    former = weir_realloc(former, (former_count + 1) * sizeof *former);
-    former[former_count++] = owner;
-    owner = pointer->owner_attempt;
-    owner_count++;
+    owners = weir_realloc(owners, (owner_count + 1) * sizeof *owners);
+    owners[owner_count++] = pointer->owner_attempt;
 }
 
 static void keep(int64_t number)
@@ -262,12 +268,48 @@ static void keep(int64_t number)
         .number = number, .positions = positions, .expectation = sim_job_save()};
 }
 
+// Is it a beginning that was asked for? What others still commit on an input that is gone does not
+// matter; but who comes then must not go on.
+static bool is_mended(const struct weir_pointer *pointer)
+{
+    char name[128];
+    char path[PATH_BYTES_MAX];
+    struct weir_view content;
+    struct weir_manifest manifest;
+    struct weir_error error;
+    struct weir_arena *arena = weir_arena_create(16 << 10);
+    snprintf(name, sizeof name, "manifest-%020" PRId64 "-%s.json", pointer->number,
+             pointer->manifest_attempt.text);
+    path_of(name, path);
+    bool is_start = sim_disk_current(path, &content) &&
+                    weir_manifest_decode(name, content, arena, &manifest, &error) == WEIR_OK &&
+                    strcmp(manifest.kind, "start") == 0 && pointer->number > last_number;
+    // One that had asked about the topic before it was made anew knows the old one.
+    for (uint32_t i = 0; is_start && i < manifest.position_count; i++) {
+        is_start = strcmp(manifest.positions[i].topic_id, sim_job_input()->topic_id) == 0;
+    }
+    weir_arena_destroy(arena);
+    if (!is_start && is_broken_at_rest && !is_former(&pointer->owner_attempt)) {
+        sim_violation("the input was made anew, and checkpoint %" PRId64 " is gone on from",
+                      pointer->number);
+    }
+    is_broken = !is_start;
+    return is_start;
+}
+
 static void on_decided(const char *id, int64_t producer_id)
 {
     struct commit commit = {0};
     bool is_final = false;
     bool is_kept = false;
+    if (is_broken) {
+        positions.count = 0;
+    }
     sim_group_each_pending(producer_id, take_offset, &commit);
+    if (is_broken && (commit.offset_count == 0 || !is_mended(&commit.pointer))) {
+        positions.count = 0;
+        return;
+    }
     if (commit.offset_count > 0) {
         commit_count++;
         sim_trace("decided: checkpoint %" PRId64 " of %s by %s", commit.pointer.number,
@@ -302,7 +344,7 @@ static void on_removed(const char *path)
     for (uint32_t i = 0; i < needed.file_count; i++) {
         is_needed = is_needed || strcmp(name, needed.files[i]) == 0;
     }
-    if (is_needed) {
+    if (is_needed && !is_broken) {
         sim_violation("%s is removed, which the committed checkpoint %" PRId64 " needs", name,
                       last_number);
     }
@@ -322,6 +364,21 @@ bool sim_check_is_obeyed(const char *restore)
         }
     }
     return false;
+}
+
+void sim_check_break(bool is_at_rest)
+{
+    is_broken = true;
+    is_broken_at_rest = is_at_rest;
+    positions.count = 0;
+    for (uint32_t i = 0; i < order_count; i++) {
+        orders[i].is_obeyed = false; // without a pointer the operator's word counts again
+    }
+}
+
+bool sim_check_is_broken(void)
+{
+    return is_broken;
 }
 
 void sim_check_allow_rewind(void)

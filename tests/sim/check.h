@@ -25,6 +25,10 @@ struct sim_checkpoint {
 // that savepoint or (NULL) with nothing.
 void sim_check_allow_order(const char *restore, const struct sim_checkpoint *savepoint);
 bool sim_check_is_obeyed(const char *restore);
+// The input was made anew: nothing that was committed counts, until the job begins anew.
+// is_at_rest: nobody was running, so that whoever comes must not go on either.
+void sim_check_break(bool is_at_rest);
+bool sim_check_is_broken(void);
 // `weir offsets reset` runs.
 void sim_check_allow_rewind(void);
 // Somebody has asked for a drain: last checkpoints may be behind the end of time.

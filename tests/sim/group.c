@@ -121,6 +121,23 @@ bool sim_group_offset(const char *topic, int32_t partition, struct sim_offset *o
     return false;
 }
 
+static void forget(struct pending *list, uint32_t *count, const char *topic)
+{
+    uint32_t kept_count = 0;
+    for (uint32_t i = 0; i < *count; i++) {
+        if (strcmp(list[i].offset.topic, topic) != 0) {
+            list[kept_count++] = list[i];
+        }
+    }
+    *count = kept_count;
+}
+
+void sim_group_forget(const char *topic)
+{
+    forget(committed, &committed_count, topic);
+    forget(pendings, &pending_count, topic);
+}
+
 void sim_group_each_pending(int64_t producer_id,
                             void (*visit)(void *context, const struct sim_offset *offset),
                             void *context)

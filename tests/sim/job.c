@@ -168,6 +168,14 @@ void sim_job_feed(uint32_t partition, int64_t producer_id)
     feed(partition, producer_id, &row);
 }
 
+void sim_job_remake(uint32_t record_count)
+{
+    sim_topic_remake(sim_input.topic);
+    for (uint32_t i = 0; i < record_count; i++) {
+        sim_job_feed(sim_below(sim_input.topic->partition_count), -1);
+    }
+}
+
 void sim_job_feed_end(void)
 {
     for (uint32_t i = 0; i < sim_input.topic->partition_count; i++) {

@@ -43,6 +43,8 @@ extern const char *const sim_outputs[SIM_OUTPUTS];
 
 // One more record, at once visible or in the upstream transaction of that producer.
 void sim_job_feed(uint32_t partition, int64_t producer_id);
+// The input's topic is deleted and created again, with so many records at once.
+void sim_job_remake(uint32_t record_count);
 // The last records of the run: time passes beyond all that came before.
 void sim_job_feed_end(void);
 

@@ -55,7 +55,9 @@ const char *sim_pass_take(const char *topic, const struct sim_record *record)
                          (int)record->value.size_bytes, record->value.data);
     }
     const struct sim_record *from = sim_record_of(id);
-    if (idx == DEAD && (from == NULL || !weir_view_equal(record->value, from->value))) {
+    bool is_former = from == NULL && sim_input.may_repeat; // of an input that was made anew
+    if (idx == DEAD && !is_former &&
+        (from == NULL || !weir_view_equal(record->value, from->value))) {
         return sim_wrong("topic %s: not the record of id %" PRId64 ": %.*s", topic, id,
                          (int)record->value.size_bytes, record->value.data);
     }

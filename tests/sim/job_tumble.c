@@ -79,7 +79,7 @@ static const char *take_late(const struct sim_record *record)
         return NULL;
     }
     if (!sim_read_number(record->value, "id", &id) || !sim_split_id(id, &partition, &number) ||
-        sim_record_of(id) == NULL) {
+        (sim_record_of(id) == NULL && !sim_input.may_repeat)) { // it may be of a former input
         return sim_wrong("no late row of this job: %.*s", (int)record->value.size_bytes,
                          record->value.data);
     }

@@ -18,6 +18,7 @@ enum { SAVEPOINTS_MAX = 64, ORDERS_MAX = 4, PATH_BYTES = 48, LOOK_US = 5000 };
 struct asker {
     struct weir_request_wish wish;
     char path[PATH_BYTES];
+    uint32_t remake_count; // when it was asked for
 };
 
 static struct {
@@ -27,6 +28,7 @@ static struct {
 static uint32_t savepoint_count;
 static uint32_t path_count;
 static uint32_t order_count;
+static uint32_t remake_count;
 static char restore[PATH_BYTES + 16];
 
 void __wrap_weir_control_init(struct weir_control *control)
@@ -57,7 +59,7 @@ static void on_savepoint(const struct asker *asker, const struct weir_request_an
               answer->state == WEIR_REQUEST_DONE ? "done" : answer->text);
     if (answer->state == WEIR_REQUEST_DONE) {
         const struct sim_checkpoint *checkpoint = sim_check_savepoint(asker->path, answer->number);
-        if (savepoint_count < SAVEPOINTS_MAX) {
+        if (savepoint_count < SAVEPOINTS_MAX && asker->remake_count == remake_count) {
             snprintf(savepoints[savepoint_count].path, PATH_BYTES, "%s", asker->path);
             savepoints[savepoint_count++].checkpoint = checkpoint;
         }
@@ -92,6 +94,7 @@ void sim_wish(struct sim_process *process)
         return;
     }
     struct asker *asker = weir_alloc_zero(sizeof *asker);
+    asker->remake_count = remake_count;
     asker->wish.kind = sim_one_in(4) ? WEIR_REQUEST_CHECKPOINT : WEIR_REQUEST_SAVEPOINT;
     if (asker->wish.kind == WEIR_REQUEST_SAVEPOINT) {
         snprintf(asker->path, sizeof asker->path, "/sim/savepoints/%u", ++path_count);
@@ -117,7 +120,7 @@ void sim_wish(struct sim_process *process)
 
 bool sim_wish_order(void)
 {
-    if (order_count == ORDERS_MAX) {
+    if (order_count >= ORDERS_MAX) {
         return false;
     }
     order_count++;
@@ -133,6 +136,15 @@ bool sim_wish_order(void)
     sim_trace("from now on WEIR_RESTORE=%s", restore);
     sim_check_allow_order(restore, savepoint);
     return true;
+}
+
+void sim_wish_discard(void)
+{
+    remake_count++;
+    savepoint_count = 0;
+    snprintf(restore, sizeof restore, "discard:%u", ++order_count);
+    sim_trace("from now on WEIR_RESTORE=%s", restore);
+    sim_check_allow_order(restore, NULL);
 }
 
 const char *sim_wish_restore(void)

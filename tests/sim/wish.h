@@ -12,6 +12,8 @@ void sim_wish(struct sim_process *process);
 // Another value for WEIR_RESTORE: to begin anew, or with a savepoint. The caller has ended those
 // who were told the one before. False: there is no further one.
 bool sim_wish_order(void);
+// The input was made anew: to begin anew, and no savepoint fits any more.
+void sim_wish_discard(void);
 const char *sim_wish_restore(void); // NULL: nothing was said yet
 
 #endif

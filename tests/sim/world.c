@@ -26,6 +26,7 @@
 struct life {
     char **environment;
     bool is_ordered; // WEIR_RESTORE is in it
+    bool may_refuse; // the input was made anew beneath it
     int argument_count;
     char *arguments[8];
 };
@@ -56,6 +57,7 @@ struct world {
     bool is_at_least_once; // most lives are
     bool is_fed;
     bool is_over;
+    bool is_remade;  // the input was
     bool is_settled; // nothing goes wrong any more
     FILE *nowhere;
     struct sim_process *processes[PROCESSES_MAX];
@@ -140,7 +142,8 @@ static void *run_process(void *argument)
     int exit_code = weir_cli_main(&cli, life->argument_count, life->arguments);
     sim_trace("process %u ends with %d", process->id, exit_code);
     sim_disk_close_all(process);
-    if (exit_code == WEIR_EXIT_REFUSED && life->argument_count == 1) {
+    if (exit_code == WEIR_EXIT_REFUSED && life->argument_count == 1 && !life->may_refuse &&
+        !sim_check_is_broken()) {
         sim_violation("process %u refuses to start, and nobody has changed anything behind its "
                       "back",
                       process->id);
@@ -331,6 +334,37 @@ static void take_over(void)
     start_process(sim_below(3), NULL);
 }
 
+static void kill_all(void)
+{
+    for (uint32_t i = 0; i < world.process_count; i++) {
+        if (world.processes[i]->is_alive) {
+            kill_alone(world.processes[i]);
+        }
+    }
+}
+
+// The input's topic is deleted and created again, shorter or longer, beneath a job or between two
+// runs. Whoever is not told to begin anew must find out, and refuse.
+static void remake(void)
+{
+    bool is_at_rest = sim_one_in(2);
+    if (is_at_rest) {
+        kill_all();
+    }
+    for (uint32_t i = 0; i < world.process_count; i++) {
+        ((struct life *)world.processes[i]->owner)->may_refuse = true;
+    }
+    sim_trace("the input is made anew");
+    sim_check_break(is_at_rest);
+    sim_job_remake(sim_below(400));
+    for (uint32_t i = sim_below(3); i > 0; i--) {
+        start_process(sim_below(3), NULL);
+        sim_sleep_us(sim_spread(1000, 60000000));
+    }
+    kill_all();
+    sim_wish_discard();
+}
+
 static void act(void)
 {
     if (world.is_takeover) {
@@ -345,7 +379,7 @@ static void act(void)
         }
         return;
     }
-    switch (world.is_calm ? 7 + sim_below(4) : world.is_duel ? 4 + sim_below(3) : sim_below(14)) {
+    switch (world.is_calm ? 7 + sim_below(4) : world.is_duel ? 4 + sim_below(3) : sim_below(15)) {
     case 0:
         kill_machine(NULL);
         break;
@@ -387,6 +421,12 @@ static void act(void)
         break;
     case 13:
         reset_offsets();
+        break;
+    case 14:
+        if (!world.is_remade && !world.is_fed) {
+            world.is_remade = true;
+            remake();
+        }
         break;
     }
 }
