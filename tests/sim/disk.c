@@ -107,11 +107,19 @@ static void apply_change(struct sim_entries *entries, const struct sim_change *c
     }
 }
 
+// Durably the same: what a savepoint brings back into the store that it was taken from.
+static bool is_same(const struct sim_file *former, const struct sim_file *file)
+{
+    return file != NULL && !file->is_dirty && file->synced.size_bytes == former->now.size_bytes &&
+           memcmp(file->synced.data, former->now.data, former->now.size_bytes) == 0;
+}
+
 void sim_folder_change(struct sim_folder *folder, const char *name, struct sim_file *file,
                        const char *other)
 {
     char path[4096];
-    if (on_removed != NULL && sim_folder_get(folder, name) != NULL) {
+    const struct sim_file *former = sim_folder_get(folder, name);
+    if (on_removed != NULL && former != NULL && !is_same(former, file)) {
         snprintf(path, sizeof path, "%s/%s", folder->path, name);
         on_removed(path);
     }

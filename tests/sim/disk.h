@@ -26,7 +26,7 @@ void sim_disk_fill_until(int64_t until_us);
 // Descriptors, and with them locks, of a process that has died.
 void sim_disk_close_all(const struct sim_process *process);
 
-// Called before a name goes (removed, or taken by another file).
+// Called before a name goes (removed, or taken by a file that is not durably the same).
 void sim_disk_watch_removals(void (*removed)(const char *path));
 
 // What a loss of power would surely leave; false: nothing under this name. Valid until the next
