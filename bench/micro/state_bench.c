@@ -6,7 +6,8 @@
 //
 //   state_bench [PART…]    hot, barrier, restore, cold (default: all), in a folder below /tmp
 //
-// cold is a curve: the same keys with caches from twice as large down to a tenth.
+// cold is a curve: the same keys with caches from twice as large down to a tenth. How many keys it
+// is (2,000,000) may be said behind it: cold=400000.
 //
 // Times of the task are CPU times, so that other load on the machine shows little; rates are both.
 #include "rocksdb_backend/store.h"
@@ -247,6 +248,7 @@ static void measure_cold(struct bench *bench, uint64_t key_count, double factor,
 {
     char bytes[BATCH_ROWS][KEY_BYTES];
     struct weir_state_key keys[BATCH_ROWS];
+    struct weir_state_room rooms[BATCH_ROWS];
     uint64_t rows = 0;
     struct weir_rocksdb_store_stats before;
     weir_rocksdb_store_stats(bench->store, &before);
@@ -258,12 +260,9 @@ static void measure_cold(struct bench *bench, uint64_t key_count, double factor,
             bool is_hot = is_skewed && random >> 40 & 7;
             keys[j] = key_of(random % (is_hot ? key_count / 20 : key_count), bytes[j]);
         }
-        bench->state->ops->prefetch(bench->state, BATCH_ROWS, keys);
+        bench->state->ops->update_many(bench->state, BATCH_ROWS, keys, VALUE_BYTES, rooms);
         for (uint32_t j = 0; j < BATCH_ROWS; j++) {
-            bool existed;
-            uint64_t *data =
-                bench->state->ops->update(bench->state, &keys[j], VALUE_BYTES, &existed);
-            data[0]++;
+            ++*(uint64_t *)rooms[j].value;
         }
         rows += BATCH_ROWS;
         keep_house(bench);
@@ -321,11 +320,22 @@ static void measure_restore(struct bench *bench, uint64_t key_count, size_t budg
 static bool wants(int argument_count, char **arguments, const char *part)
 {
     for (int i = 1; i < argument_count; i++) {
-        if (strcmp(arguments[i], part) == 0) {
+        if (strncmp(arguments[i], part, strlen(part)) == 0) {
             return true;
         }
     }
     return argument_count == 1;
+}
+
+// The number behind a part's name, if there is one.
+static uint64_t count_of(int argument_count, char **arguments, const char *part, uint64_t otherwise)
+{
+    for (int i = 1; i < argument_count; i++) {
+        if (strncmp(arguments[i], part, strlen(part)) == 0) {
+            return strtoull(arguments[i] + strlen(part), NULL, 10);
+        }
+    }
+    return otherwise;
 }
 
 int main(int argument_count, char **arguments)
@@ -361,8 +371,8 @@ int main(int argument_count, char **arguments)
         measure_restore(bench, 1000000, large);
     }
     // An entry takes about 150 bytes of the cache, which is 62 % of the budget.
-    const uint64_t key_count = 2000000;
-    const double factors[] = {0.5, 1, 1.5, 2, 3, 4.5, 7, 10};
+    const uint64_t key_count = count_of(argument_count, arguments, "cold=", 2000000);
+    const double factors[] = {0.5, 1, 1.1, 1.25, 1.5, 2, 3, 4.5, 7, 10};
     const uint32_t factor_count = sizeof factors / sizeof *factors;
     for (uint32_t i = 0; i < factor_count && wants(argument_count, arguments, "cold"); i++) {
         double factor = factors[i];
