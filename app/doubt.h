@@ -17,8 +17,8 @@ struct weir_doubt {
 };
 
 // After a recovery that failed with *error. Returns WEIR_ERROR: *error is as it was, or, if it was
-// REFUSE and what it rests on has changed, one that says so and asks for another try (RECOVER).
-// Thread: the main thread. Blocks for some questions.
+// REFUSE and what it rests on has changed or cannot be asked for, one that says so and asks for
+// another try (RECOVER). Thread: the main thread. Blocks for some questions.
 enum weir_status weir_doubt_refusal(const struct weir_doubt *doubt, struct weir_error *error);
 
 #endif
