@@ -26,11 +26,13 @@ static const char *folder_of(const char *path)
     return strncmp(path, SCHEME, strlen(SCHEME)) == 0 ? path + strlen(SCHEME) : path;
 }
 
-// errno says why.
+// errno says why. A full disk can have room again: that is tried again, as every write of a start.
 static enum weir_status io_error(struct weir_error *error, const char *what, const char *folder,
                                  const char *name)
 {
-    return weir_error_set(error, WEIR_DOMAIN_STORE, WEIR_ACTION_REFUSE,
+    bool is_full = errno == ENOSPC || errno == EDQUOT;
+    return weir_error_set(error, WEIR_DOMAIN_STORE,
+                          is_full ? WEIR_ACTION_RECOVER : WEIR_ACTION_REFUSE,
                           "savepoint: cannot %s %s%s%s: %s", what, folder,
                           name[0] != '\0' ? "/" : "", name, strerror(errno));
 }

@@ -159,6 +159,21 @@ static void test_import_leaves_whole_files_alone_and_mends_others(void **state)
     assert_int_equal(inode(fixture->store, "state.one.log"), one);
 }
 
+// As every other write of a start: there may be room again.
+static void test_import_into_a_full_store_may_be_tried_again(void **state)
+{
+    struct fixture *fixture = *state;
+    struct weir_error error;
+    assert_int_equal(write_savepoint(fixture, &error), WEIR_OK);
+    char full[256];
+    snprintf(full, sizeof full, "%s/state.one.log.tmp", fixture->dir);
+    assert_int_equal(symlink("/dev/full", full), 0);
+    assert_int_equal(weir_savepoint_import(fixture->path, &fixture->manifest, fixture->dir, &error),
+                     WEIR_ERROR);
+    assert_non_null(strstr(error.text, "No space left on device"));
+    assert_int_equal(error.action, WEIR_ACTION_RECOVER);
+}
+
 static void test_savepoint_is_not_written_over_something(void **state)
 {
     struct fixture *fixture = *state;
@@ -231,6 +246,8 @@ int main(void)
             test_savepoint_is_whole_without_the_store_and_in_another_place, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_import_leaves_whole_files_alone_and_mends_others,
                                         set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_import_into_a_full_store_may_be_tried_again, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(test_savepoint_is_not_written_over_something, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(
