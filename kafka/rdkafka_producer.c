@@ -315,8 +315,9 @@ static enum weir_produce_result producer_produce(struct weir_producer *base,
 static void producer_send_now(struct weir_producer *base)
 {
     struct producer *producer = producer_of(base);
-    atomic_store(&producer->is_sent_now, true);
-    rd_kafka_queue_yield(producer->events); // also if it comes before the poll
+    if (!atomic_exchange(&producer->is_sent_now, true)) {
+        rd_kafka_queue_yield(producer->events); // also if it comes before the poll
+    }
 }
 
 // --- transaction ---------------------------------------------------------------------------------

@@ -251,6 +251,13 @@ bool weir_writer_is_too_large(const struct weir_writer *writer, const struct wei
     return true;
 }
 
+// The epoch's rows wait for no others to be sent with: somebody waits for their acknowledgements.
+static void send_now(struct weir_writer *writer, int64_t epoch)
+{
+    struct weir_producer *producer = weir_handles_producer(writer->config.handles, epoch);
+    producer->ops->send_now(producer);
+}
+
 // Gives the row to the client. *is_taken false: its queue is full, the row stays with the caller.
 static enum weir_status hand_over(struct weir_writer *writer, struct slot *slot, int64_t epoch,
                                   const struct weir_message *message, bool *is_taken,
@@ -264,6 +271,7 @@ static enum weir_status hand_over(struct weir_writer *writer, struct slot *slot,
         *is_taken = true;
         return WEIR_OK;
     case WEIR_PRODUCE_FULL:
+        send_now(writer, epoch); // a queue of small batches would linger, full as it is
         return WEIR_OK;
     case WEIR_PRODUCE_FAILED:
         return WEIR_ERROR;
@@ -357,13 +365,6 @@ void weir_writer_cancel(struct weir_writer *writer, int64_t number)
     if (writer->config.is_at_least_once && end->epoch == number) {
         give_up(writer, end);
     }
-}
-
-// The epoch's rows wait for no others: its acknowledgements are waited for.
-static void send_now(struct weir_writer *writer, int64_t epoch)
-{
-    struct weir_producer *producer = weir_handles_producer(writer->config.handles, epoch);
-    producer->ops->send_now(producer);
 }
 
 // Numbers may be passed over. A snapshot that still waits after four more barriers is of a
