@@ -204,10 +204,12 @@ static bool read_event(struct consumer *consumer, const rd_kafka_message_t *mess
     return true;
 }
 
-// Wakes librdkafka's broker threads when the queue could run dry before they look at it again. A
-// metadata request that nobody waits for goes to a random broker that is up: with few brokers each
-// is woken often enough. Costs nothing while little is read.
-static void keep_fetching(struct consumer *consumer, uint32_t record_count, uint64_t size_bytes)
+// Wakes librdkafka's broker threads when the queue could run dry before they look at it again, and
+// when it has (is_dry): what was drained within one interval would else be waited for. A metadata
+// request that nobody waits for goes to a random broker that is up: with few brokers each is woken
+// often enough. Costs nothing while little is read.
+static void keep_fetching(struct consumer *consumer, uint32_t record_count, uint64_t size_bytes,
+                          bool is_dry)
 {
     consumer->records_since_wake += record_count;
     consumer->bytes_since_wake += size_bytes;
@@ -216,16 +218,17 @@ static void keep_fetching(struct consumer *consumer, uint32_t record_count, uint
         return;
     }
     int64_t now_ms = weir_now_ms(&weir_system_clock);
-    if (now_ms - consumer->wake_ms < WAKE_INTERVAL_MS) {
+    if (!is_dry && now_ms - consumer->wake_ms < WAKE_INTERVAL_MS) {
         return;
     }
     bool is_fast = now_ms - consumer->wake_ms < QUEUE_IS_DRAINED_IN_MS;
     consumer->wake_ms = now_ms;
     consumer->records_since_wake = 0;
     consumer->bytes_since_wake = 0;
-    if (is_fast && consumer->live_count != 0) {
+    if (is_fast) {
         const struct rd_kafka_metadata *metadata = NULL;
-        rd_kafka_topic_t *topic = consumer->live[consumer->live_count - 1]->rkt;
+        rd_kafka_topic_t *topic =
+            consumer->live_count != 0 ? consumer->live[consumer->live_count - 1]->rkt : NULL;
         if (rd_kafka_metadata(consumer->handle, 0, topic, &metadata, 0) ==
             RD_KAFKA_RESP_ERR_NO_ERROR) {
             rd_kafka_metadata_destroy(metadata);
@@ -277,7 +280,7 @@ static enum weir_status consumer_fetch(struct weir_consumer *base, uint32_t max,
     consumer->live_count += kept;
     *count = given;
     if (consumer->needs_waking) {
-        keep_fetching(consumer, kept, size_bytes);
+        keep_fetching(consumer, kept, size_bytes, taken == 0);
     }
     if (has_event && rd_kafka_fatal_error(consumer->handle, NULL, 0) != 0) {
         return weir_rdkafka_error_set_fatal(error, WEIR_RDKAFKA_CONSUME, consumer->handle,
