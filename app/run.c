@@ -37,6 +37,7 @@ enum {
     CONSUMER_QUEUE_BYTES_MAX = 16 << 20, // of a handle
     PRODUCER_QUEUE_BYTES_MAX = 32 << 20,
     LARGE_BLOCK_BYTES = 5 << 20,         // more than an answer to a fetch: they come all the time
+    TRIM_BYTES = 16 << 20,               // of a heap: a few answers that come and go
     PRODUCER_QUEUE_MESSAGES_MAX = 20000, // more makes commits longer and nothing faster
     // Nobody sees a row before its commit, and a barrier ends the wait: a task that keeps one row
     // in a hundred would otherwise send hundreds of requests a second.
@@ -288,7 +289,7 @@ static enum weir_status serve(struct run *run, struct weir_error *error)
 static void settle_allocator(void)
 {
     mallopt(M_MMAP_THRESHOLD, LARGE_BLOCK_BYTES);
-    mallopt(M_TRIM_THRESHOLD, LARGE_BLOCK_BYTES);
+    mallopt(M_TRIM_THRESHOLD, TRIM_BYTES);
 }
 
 int weir_command_run(const struct weir_config *config)
