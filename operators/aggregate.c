@@ -371,10 +371,8 @@ static void destroy(struct weir_operator *op)
     weir_buffer_deinit(&aggregator->spelling);
     weir_buffer_deinit(&aggregator->bound);
     weir_buffer_deinit(&aggregator->unsettled);
-    weir_buffer_deinit(&aggregator->found.bytes);
-    weir_buffer_deinit(&aggregator->found.items);
-    weir_buffer_deinit(&aggregator->found_entries.bytes);
-    weir_buffer_deinit(&aggregator->found_entries.items);
+    weir_state_scan_deinit(&aggregator->found);
+    weir_state_scan_deinit(&aggregator->found_entries);
     weir_arena_destroy(aggregator->output.arena);
     weir_arena_destroy(aggregator->arena);
     weir_arena_destroy(aggregator->parts_arena);

@@ -171,12 +171,9 @@ static void find(struct weir_aggregator *aggregator, struct weir_part *part,
     bytes->size_bytes = 0;
     weir_buffer_append(bytes, key->bytes.data, key->bytes.size_bytes);
     weir_buffer_append_char(bytes, (char)0xff);
-    weir_found_reset(&aggregator->found_entries);
-    aggregator->found_entries.count_max = count_max;
-    part->entries->ops->scan(
-        part->entries, key->key_group, key->bytes,
-        (struct weir_view){.data = bytes->data, .size_bytes = bytes->size_bytes}, weir_found_add,
-        &aggregator->found_entries);
+    weir_state_scan_run(&aggregator->found_entries, part->entries, key->key_group, key->bytes,
+                        (struct weir_view){.data = bytes->data, .size_bytes = bytes->size_bytes},
+                        count_max);
 }
 
 static void refresh(struct weir_aggregator *aggregator, struct weir_part *part,
@@ -184,18 +181,18 @@ static void refresh(struct weir_aggregator *aggregator, struct weir_part *part,
 {
     char *slot = aggregator->group.slots + part->slot_offset;
     find(aggregator, part, key, 1);
-    if (weir_found_count(&aggregator->found_entries) == 0) {
+    if (weir_state_scan_count(&aggregator->found_entries) == 0) {
         weir_accumulator_set_extreme(&part->accumulator, slot, tail, NULL, 0, aggregator->arena);
         return;
     }
     bool is_good;
     if (is_spelling_kept(part)) {
-        struct weir_view value = weir_found_value(&aggregator->found_entries, 0);
+        struct weir_view value = weir_state_scan_value(&aggregator->found_entries, 0);
         value.data += sizeof(struct weir_group_entry);
         value.size_bytes -= sizeof(struct weir_group_entry);
         is_good = weir_row_decode(value, &part->single, 1, 0, aggregator->arena);
     } else {
-        struct weir_view whole = weir_found_key(&aggregator->found_entries, 0).bytes;
+        struct weir_view whole = weir_state_scan_key(&aggregator->found_entries, 0).bytes;
         struct weir_view value = weir_arena_copy(
             aggregator->arena,
             (struct weir_view){.data = whole.data + key->bytes.size_bytes,
@@ -240,13 +237,9 @@ void weir_entries_remove(struct weir_aggregator *aggregator, const struct weir_s
 {
     for (uint32_t p = 0; aggregator->has_entries && p < aggregator->part_count; p++) {
         struct weir_part *part = &aggregator->parts[p];
-        if (part->entries == NULL) {
-            continue;
-        }
-        find(aggregator, part, key, 0);
-        for (uint32_t i = 0; i < weir_found_count(&aggregator->found_entries); i++) {
-            struct weir_state_key found = weir_found_key(&aggregator->found_entries, i);
-            part->entries->ops->remove(part->entries, &found);
+        if (part->entries != NULL) {
+            find(aggregator, part, key, 0);
+            weir_state_scan_remove(&aggregator->found_entries, part->entries);
         }
     }
 }

@@ -19,6 +19,7 @@
 
 #include "operators/accumulator.h"
 #include "operators/aggregate.h"
+#include "runtime/state_scan.h"
 
 enum { WEIR_GROUP_EPOCH_MASK = 0x3fffffff };
 
@@ -68,20 +69,6 @@ struct weir_output {
     uint8_t *change;
     int64_t *event_time_us;
     uint32_t row_count;
-};
-
-// What a scan has found: keys and values one behind the other.
-struct weir_found {
-    uint16_t key_group;
-    uint32_t key_bytes;
-    uint32_t value_bytes;
-    size_t offset;
-};
-
-struct weir_found_list {
-    struct weir_buffer bytes;
-    struct weir_buffer items; // struct weir_found
-    uint32_t count_max;       // 0: none
 };
 
 struct weir_aggregator {
@@ -134,8 +121,8 @@ struct weir_aggregator {
     int64_t last_end_us; // of the windows sent
 
     struct weir_output output;
-    struct weir_found_list found;
-    struct weir_found_list found_entries;
+    struct weir_state_scan found;
+    struct weir_state_scan found_entries;
 };
 
 // Does the row count for the part: its filter is true, its value not NULL?
@@ -177,12 +164,6 @@ static inline bool weir_group_begin_epoch(const struct weir_aggregator *aggregat
 // Notes a group that must be looked at before the barrier, once.
 void weir_group_note_unsettled(struct weir_aggregator *aggregator, const struct weir_state_key *key,
                                struct weir_group_header *header);
-
-void weir_found_reset(struct weir_found_list *list);
-bool weir_found_add(void *list, const struct weir_state_key *key, struct weir_view value);
-uint32_t weir_found_count(const struct weir_found_list *list);
-struct weir_state_key weir_found_key(const struct weir_found_list *list, uint32_t idx);
-struct weir_view weir_found_value(const struct weir_found_list *list, uint32_t idx);
 
 // --- aggregate_entry.c --------------------------------------------------------------------------
 

@@ -343,27 +343,18 @@ static int64_t end_of(const struct weir_aggregator *aggregator, const struct wei
     return end_us;
 }
 
-static void scan(struct weir_aggregator *aggregator, uint16_t key_group, struct weir_view from,
-                 struct weir_view to, uint32_t count_max)
-{
-    weir_found_reset(&aggregator->found);
-    aggregator->found.count_max = count_max;
-    aggregator->groups->ops->scan(aggregator->groups, key_group, from, to, weir_found_add,
-                                  &aggregator->found);
-}
-
 static enum weir_status send_found(struct weir_aggregator *aggregator, struct weir_error *error)
 {
-    uint32_t count = weir_found_count(&aggregator->found);
+    uint32_t count = weir_state_scan_count(&aggregator->found);
     for (uint32_t i = 0; i < count; i++) {
-        struct weir_state_key key = weir_found_key(&aggregator->found, i);
+        struct weir_state_key key = weir_state_scan_key(&aggregator->found, i);
         if (reserve(aggregator, 1, error) != WEIR_OK) {
             return WEIR_ERROR;
         }
         int64_t end_us = end_of(aggregator, &key);
         aggregator->last_end_us =
             end_us > aggregator->last_end_us ? end_us : aggregator->last_end_us;
-        weir_group_load(aggregator, weir_found_value(&aggregator->found, i));
+        weir_group_load(aggregator, weir_state_scan_value(&aggregator->found, i));
         if (aggregator->group.header.row_count > 0) {
             weir_entries_refresh(aggregator, &key);
             append(aggregator, &key, aggregator->group.slots, aggregator->group.tails,
@@ -381,16 +372,18 @@ static enum weir_status send_key_group(struct weir_aggregator *aggregator, uint1
     const struct weir_view first = {.data = "", .size_bytes = 0};
     struct weir_view bound = bound_of(aggregator, watermark_us);
     do {
-        scan(aggregator, key_group, first, bound, GROUPS_AT_ONCE);
+        weir_state_scan_run(&aggregator->found, aggregator->groups, key_group, first, bound,
+                            GROUPS_AT_ONCE);
         if (send_found(aggregator, error) != WEIR_OK) {
             return WEIR_ERROR;
         }
-    } while (weir_found_count(&aggregator->found) == GROUPS_AT_ONCE);
+    } while (weir_state_scan_count(&aggregator->found) == GROUPS_AT_ONCE);
     aggregator->next_end_us[key_group] = INT64_MAX;
     if (bound.data != NULL) {
-        scan(aggregator, key_group, bound, (struct weir_view){0}, 1);
-        if (weir_found_count(&aggregator->found) != 0) {
-            struct weir_state_key key = weir_found_key(&aggregator->found, 0);
+        weir_state_scan_run(&aggregator->found, aggregator->groups, key_group, bound,
+                            (struct weir_view){0}, 1);
+        if (weir_state_scan_count(&aggregator->found) != 0) {
+            struct weir_state_key key = weir_state_scan_key(&aggregator->found, 0);
             aggregator->next_end_us[key_group] = end_of(aggregator, &key);
         }
     }

@@ -3,6 +3,7 @@
 // with the key forgotten, the rest.
 #include "operators/expire.h"
 
+#include "runtime/state_scan.h"
 #include "runtime/types/key.h"
 
 #include <stdlib.h>
@@ -15,7 +16,7 @@ struct expire {
     struct weir_state *forgotten;
     struct weir_state **details;
     struct weir_buffer behind; // the first key that does not begin with the one to be forgotten
-    struct weir_buffer found;  // sizes and keys
+    struct weir_state_scan found;
     struct weir_state_ttl *ttl;
     int64_t watermark_us;
     struct weir_column *key_input;
@@ -47,47 +48,14 @@ static void make_keys(struct expire *expire, const struct weir_batch *batch)
     }
 }
 
-static bool note(void *context, const struct weir_state_key *key, struct weir_view value)
-{
-    (void)value;
-    struct weir_buffer *found = context;
-    uint32_t size = (uint32_t)key->bytes.size_bytes;
-    weir_buffer_append(found, &size, sizeof size);
-    weir_buffer_append(found, key->bytes.data, size);
-    return true;
-}
-
-// Behind all keys that begin with this one; data NULL: nothing is.
-static struct weir_view step_behind(struct weir_buffer *behind, struct weir_view key)
-{
-    behind->size_bytes = 0;
-    weir_buffer_append(behind, key.data, key.size_bytes);
-    while (behind->size_bytes > 0 && (uint8_t)behind->data[behind->size_bytes - 1] == 0xff) {
-        behind->size_bytes--;
-    }
-    if (behind->size_bytes == 0) {
-        return (struct weir_view){.data = NULL};
-    }
-    behind->data[behind->size_bytes - 1]++;
-    return (struct weir_view){.data = behind->data, .size_bytes = behind->size_bytes};
-}
-
 static void forget_details(struct expire *expire, struct weir_state *details,
                            const struct weir_state_key *key)
 {
-    expire->found.size_bytes = 0;
-    details->ops->scan(details, key->key_group, key->bytes,
-                       step_behind(&expire->behind, key->bytes), note, &expire->found);
-    for (size_t at = 0; at < expire->found.size_bytes;) {
-        uint32_t size;
-        memcpy(&size, expire->found.data + at, sizeof size);
-        at += sizeof size;
-        details->ops->remove(details,
-                             &(struct weir_state_key){
-                                 .key_group = key->key_group,
-                                 .bytes = {.data = expire->found.data + at, .size_bytes = size}});
-        at += size;
-    }
+    expire->behind.size_bytes = 0;
+    weir_buffer_append(&expire->behind, key->bytes.data, key->bytes.size_bytes);
+    weir_state_scan_run(&expire->found, details, key->key_group, key->bytes,
+                        weir_state_step_behind(&expire->behind), 0);
+    weir_state_scan_remove(&expire->found, details);
 }
 
 static void forget(void *context, const struct weir_state_key *key)
@@ -164,7 +132,7 @@ static void destroy(struct weir_operator *op)
     weir_state_ttl_destroy(expire->ttl);
     weir_buffer_deinit(&expire->key_bytes);
     weir_buffer_deinit(&expire->behind);
-    weir_buffer_deinit(&expire->found);
+    weir_state_scan_deinit(&expire->found);
     free(expire->details);
     free(expire->key_input);
     free(expire);

@@ -121,7 +121,7 @@ void weir_keyed_map_close(struct weir_keyed_map *map)
 {
     weir_buffer_deinit(&map->key);
     weir_buffer_deinit(&map->to);
-    weir_buffer_deinit(&map->found);
+    weir_state_scan_deinit(&map->found);
 }
 
 bool weir_keyed_map_get(struct weir_keyed_map *map, const struct weir_state_key *key,
@@ -159,17 +159,12 @@ static bool visit_element(void *context, const struct weir_state_key *key, struc
     return scan->visit(scan->context, element, value);
 }
 
-// Adds one to the bytes as a number: the first key behind all that begin with them. A length of all
-// ones does not occur.
-static void step_behind(struct weir_buffer *bytes)
+// Where the key's elements that are before `to` end.
+static struct weir_view end_of(struct weir_keyed_map *map, const struct weir_state_key *key,
+                               struct weir_view to)
 {
-    for (size_t i = bytes->size_bytes; i > 0; i--) {
-        bytes->data[i - 1] = (char)((uint8_t)bytes->data[i - 1] + 1);
-        if (bytes->data[i - 1] != 0) {
-            return;
-        }
-    }
-    WEIR_ASSERT(!"unreachable");
+    struct weir_view end = compose(&map->to, key, to).bytes;
+    return to.data != NULL ? end : weir_state_step_behind(&map->to);
 }
 
 void weir_keyed_map_scan(struct weir_keyed_map *map, const struct weir_state_key *key,
@@ -179,38 +174,17 @@ void weir_keyed_map_scan(struct weir_keyed_map *map, const struct weir_state_key
                          void *context)
 {
     struct map_scan scan = {.prefix_bytes = prefix_bytes(key), .visit = visit, .context = context};
-    struct weir_state_key first = compose(&map->key, key, from);
-    struct weir_state_key end = compose(&map->to, key, to);
-    if (to.data == NULL) {
-        step_behind(&map->to);
-    }
-    map->state->ops->scan(map->state, key->key_group, first.bytes, end.bytes, visit_element, &scan);
-}
-
-// Sizes and bytes one behind the other.
-static bool note_element(void *context, struct weir_view element, struct weir_view value)
-{
-    (void)value;
-    struct weir_buffer *found = context;
-    uint32_t size = (uint32_t)element.size_bytes;
-    weir_buffer_append(found, &size, sizeof size);
-    weir_buffer_append(found, element.data, size);
-    return true;
+    struct weir_view first = compose(&map->key, key, from).bytes;
+    map->state->ops->scan(map->state, key->key_group, first, end_of(map, key, to), visit_element,
+                          &scan);
 }
 
 void weir_keyed_map_clear(struct weir_keyed_map *map, const struct weir_state_key *key)
 {
-    map->found.size_bytes = 0;
-    weir_keyed_map_scan(map, key, (struct weir_view){0}, (struct weir_view){0}, note_element,
-                        &map->found);
-    for (size_t at = 0; at < map->found.size_bytes;) {
-        uint32_t size;
-        memcpy(&size, map->found.data + at, sizeof size);
-        at += sizeof size;
-        weir_keyed_map_remove(map, key,
-                              (struct weir_view){.data = map->found.data + at, .size_bytes = size});
-        at += size;
-    }
+    struct weir_view from = compose(&map->key, key, (struct weir_view){0}).bytes;
+    weir_state_scan_run(&map->found, map->state, key->key_group, from,
+                        end_of(map, key, (struct weir_view){0}), 0);
+    weir_state_scan_remove(&map->found, map->state);
 }
 
 // --- raw keyed state -----------------------------------------------------------------------------

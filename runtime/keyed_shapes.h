@@ -11,7 +11,7 @@
 #ifndef WEIR_RUNTIME_KEYED_SHAPES_H
 #define WEIR_RUNTIME_KEYED_SHAPES_H
 
-#include "runtime/state.h"
+#include "runtime/state_scan.h"
 
 // --- list ----------------------------------------------------------------------------------------
 
@@ -41,7 +41,7 @@ struct weir_keyed_map {
     struct weir_state *state;
     struct weir_buffer key; // scratch
     struct weir_buffer to;
-    struct weir_buffer found;
+    struct weir_state_scan found;
 };
 
 void weir_keyed_map_open(struct weir_keyed_map *map, struct weir_state_store *store,

@@ -3,6 +3,7 @@
 #include "runtime/timers.h"
 
 #include "runtime/base/assert.h"
+#include "runtime/state_scan.h"
 
 #include <stdlib.h>
 
@@ -14,9 +15,7 @@ struct weir_timers {
     struct weir_buffer key;  // scratch
     struct weir_buffer from; // of the scan under way
     struct weir_buffer to;
-    struct weir_buffer found; // sizes and stored keys of a scan
-    uint32_t found_count;
-    uint32_t found_max;
+    struct weir_state_scan found;
     int64_t earliest_us[WEIR_KEY_GROUP_COUNT]; // of the group there is none before
     // While they are visited: up to when; the earliest one of these that was added meanwhile, or
     // left by its visit.
@@ -44,7 +43,7 @@ void weir_timers_destroy(struct weir_timers *timers)
         weir_buffer_deinit(&timers->key);
         weir_buffer_deinit(&timers->from);
         weir_buffer_deinit(&timers->to);
-        weir_buffer_deinit(&timers->found);
+        weir_state_scan_deinit(&timers->found);
         free(timers);
     }
 }
@@ -100,54 +99,36 @@ void weir_timers_remove(struct weir_timers *timers, const struct weir_state_key 
     timers->state->ops->remove(timers->state, &stored);
 }
 
-static bool note(void *context, const struct weir_state_key *key, struct weir_view value)
-{
-    (void)value;
-    struct weir_timers *timers = context;
-    uint32_t size = (uint32_t)key->bytes.size_bytes;
-    weir_buffer_append(&timers->found, &size, sizeof size);
-    weir_buffer_append(&timers->found, key->bytes.data, size);
-    timers->found_count++;
-    return timers->found_count < timers->found_max;
-}
-
 // From timers->from on.
 static void scan(struct weir_timers *timers, uint16_t key_group, struct weir_view to,
                  uint32_t count_max)
 {
-    timers->found_max = count_max;
-    timers->found.size_bytes = 0;
-    timers->found_count = 0;
-    timers->state->ops->scan(timers->state, key_group, view_of(&timers->from), to, note, timers);
+    weir_state_scan_run(&timers->found, timers->state, key_group, view_of(&timers->from), to,
+                        count_max);
 }
 
 // Visits what was found, and lets the next scan begin behind it.
-static void visit_found(struct weir_timers *timers, uint16_t key_group, weir_timer_fn *visit,
-                        void *context)
+static void visit_found(struct weir_timers *timers, weir_timer_fn *visit, void *context)
 {
-    struct weir_buffer found = timers->found; // visit may add timers, but scans nothing here
-    timers->found = (struct weir_buffer){0};
-    for (size_t at = 0; at < found.size_bytes;) {
-        uint32_t size;
-        memcpy(&size, found.data + at, sizeof size);
-        at += sizeof size;
-        struct weir_view bytes = {.data = found.data + at, .size_bytes = size};
-        struct weir_state_key key = {
-            .key_group = key_group,
-            .bytes = {.data = bytes.data + TIME_BYTES, .size_bytes = size - TIME_BYTES}};
-        at += size;
-        if (visit(context, &key, get_time(bytes.data))) {
-            struct weir_state_key stored = {.key_group = key_group, .bytes = bytes};
+    uint32_t count = weir_state_scan_count(&timers->found);
+    for (uint32_t i = 0; i < count; i++) {
+        struct weir_state_key stored = weir_state_scan_key(&timers->found, i);
+        int64_t time_us = get_time(stored.bytes.data);
+        struct weir_state_key key = {.key_group = stored.key_group,
+                                     .bytes = {.data = stored.bytes.data + TIME_BYTES,
+                                               .size_bytes = stored.bytes.size_bytes - TIME_BYTES}};
+        if (visit(context, &key, time_us)) {
             timers->state->ops->remove(timers->state, &stored);
-        } else if (get_time(bytes.data) < timers->left_us) {
-            timers->left_us = get_time(bytes.data);
+        } else if (time_us < timers->left_us) {
+            timers->left_us = time_us;
         }
+    }
+    if (count != 0) {
+        struct weir_view last = weir_state_scan_key(&timers->found, count - 1).bytes;
         timers->from.size_bytes = 0;
-        weir_buffer_append(&timers->from, bytes.data, size);
+        weir_buffer_append(&timers->from, last.data, last.size_bytes);
         weir_buffer_append_char(&timers->from, '\0');
     }
-    weir_buffer_deinit(&timers->found);
-    timers->found = found;
 }
 
 // The time of the first timer at from_us or later; INT64_MAX: there is none.
@@ -155,7 +136,9 @@ static int64_t first_from(struct weir_timers *timers, uint16_t key_group, int64_
 {
     put_time(&timers->from, from_us);
     scan(timers, key_group, (struct weir_view){0}, 1);
-    return timers->found_count != 0 ? get_time(timers->found.data + sizeof(uint32_t)) : INT64_MAX;
+    return weir_state_scan_count(&timers->found) != 0
+               ? get_time(weir_state_scan_key(&timers->found, 0).bytes.data)
+               : INT64_MAX;
 }
 
 uint32_t weir_timers_fire_group(struct weir_timers *timers, uint16_t key_group, int64_t after_us,
@@ -177,9 +160,9 @@ uint32_t weir_timers_fire_group(struct weir_timers *timers, uint16_t key_group, 
         do {
             put_time(&timers->to, up_to_us + 1);
             scan(timers, key_group, view_of(&timers->to), AT_ONCE);
-            count += timers->found_count;
-            visit_found(timers, key_group, visit, context);
-        } while (timers->found_count == AT_ONCE);
+            count += weir_state_scan_count(&timers->found);
+            visit_found(timers, visit, context);
+        } while (weir_state_scan_count(&timers->found) == AT_ONCE);
     }
     timers->firing_us = INT64_MIN;
     if (is_from_the_first) {
