@@ -7,14 +7,6 @@
 
 enum { LENGTH_BYTES = 4, ITEM_BYTES = 8 };
 
-// Highest byte first, so that the bytes are in the order of the numbers.
-static void append_number(struct weir_buffer *out, uint64_t number, uint32_t size_bytes)
-{
-    for (uint32_t i = size_bytes; i > 0; i--) {
-        weir_buffer_append_char(out, (char)(number >> (8 * (i - 1))));
-    }
-}
-
 static size_t prefix_bytes(const struct weir_state_key *key)
 {
     return LENGTH_BYTES + key->bytes.size_bytes;
@@ -26,7 +18,7 @@ static struct weir_state_key compose(struct weir_buffer *out, const struct weir_
 {
     WEIR_DASSERT(key->bytes.size_bytes < UINT32_MAX);
     out->size_bytes = 0;
-    append_number(out, key->bytes.size_bytes, LENGTH_BYTES);
+    weir_buffer_append_big_endian(out, key->bytes.size_bytes, LENGTH_BYTES);
     weir_buffer_append(out, key->bytes.data, key->bytes.size_bytes);
     weir_buffer_append(out, element.data, element.size_bytes);
     return (struct weir_state_key){
@@ -52,7 +44,7 @@ static struct weir_state_key item_key(struct weir_keyed_list *list,
                                       const struct weir_state_key *key, uint64_t idx)
 {
     compose(&list->key, key, (struct weir_view){0});
-    append_number(&list->key, idx, ITEM_BYTES);
+    weir_buffer_append_big_endian(&list->key, idx, ITEM_BYTES);
     return (struct weir_state_key){
         .key_group = key->key_group,
         .bytes = {.data = list->key.data, .size_bytes = list->key.size_bytes},

@@ -51,11 +51,8 @@ void weir_timers_destroy(struct weir_timers *timers)
 // With the sign turned, highest byte first.
 static void put_time(struct weir_buffer *out, int64_t time_us)
 {
-    uint64_t bits = (uint64_t)time_us ^ (UINT64_C(1) << 63);
     out->size_bytes = 0;
-    for (uint32_t i = TIME_BYTES; i > 0; i--) {
-        weir_buffer_append_char(out, (char)(bits >> (8 * (i - 1))));
-    }
+    weir_buffer_append_big_endian(out, (uint64_t)time_us ^ (UINT64_C(1) << 63), TIME_BYTES);
 }
 
 static int64_t get_time(const char *bytes)

@@ -73,6 +73,17 @@ static inline void weir_buffer_append_char(struct weir_buffer *buffer, char c)
     buffer->size_bytes++;
 }
 
+// The number's lower bytes, the highest one first: such bytes are in the order of the numbers.
+static inline void weir_buffer_append_big_endian(struct weir_buffer *buffer, uint64_t number,
+                                                 uint32_t size_bytes)
+{
+    unsigned char *at = (unsigned char *)weir_buffer_reserve(buffer, size_bytes);
+    for (uint32_t i = 0; i < size_bytes; i++) {
+        at[i] = (unsigned char)(number >> (8 * (size_bytes - 1 - i)));
+    }
+    buffer->size_bytes += size_bytes;
+}
+
 void weir_buffer_printf(struct weir_buffer *buffer, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

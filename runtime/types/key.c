@@ -45,18 +45,10 @@ enum numeric_class {
     CLASS_NAN = 6,
 };
 
-static void put_big_endian(struct weir_buffer *out, uint64_t bits, uint32_t byte_count)
-{
-    unsigned char *at = (unsigned char *)weir_buffer_reserve(out, byte_count);
-    for (uint32_t i = 0; i < byte_count; i++) {
-        at[i] = (unsigned char)(bits >> (8 * (byte_count - 1 - i)));
-    }
-    out->size_bytes += byte_count;
-}
-
 static void put_integer(struct weir_buffer *out, int64_t value, uint32_t byte_count)
 {
-    put_big_endian(out, (uint64_t)value ^ (UINT64_C(1) << (8 * byte_count - 1)), byte_count);
+    weir_buffer_append_big_endian(out, (uint64_t)value ^ (UINT64_C(1) << (8 * byte_count - 1)),
+                                  byte_count);
 }
 
 static uint64_t order_bits(uint64_t bits, uint64_t sign)
@@ -72,7 +64,7 @@ static void put_double(struct weir_buffer *out, double value)
     if (isnan(value)) {
         bits = UINT64_C(0x7ff8000000000000);
     }
-    put_big_endian(out, order_bits(bits, UINT64_C(1) << 63), 8);
+    weir_buffer_append_big_endian(out, order_bits(bits, UINT64_C(1) << 63), 8);
 }
 
 static void put_float(struct weir_buffer *out, float value)
@@ -83,7 +75,7 @@ static void put_float(struct weir_buffer *out, float value)
     if (isnan(value)) {
         bits = UINT32_C(0x7fc00000);
     }
-    put_big_endian(out, (uint32_t)order_bits(bits, UINT64_C(1) << 31), 4);
+    weir_buffer_append_big_endian(out, (uint32_t)order_bits(bits, UINT64_C(1) << 31), 4);
 }
 
 static void put_bytes(struct weir_buffer *out, struct weir_view view)
@@ -166,7 +158,8 @@ static void put_digits(struct weir_buffer *out, struct weir_numeric value, bool 
         end--; // of an integer
     }
     unsigned char flip = is_negative ? 0xff : 0;
-    put_big_endian(out, (uint32_t)(exponent + EXPONENT_BIAS) ^ (is_negative ? UINT32_MAX : 0), 4);
+    weir_buffer_append_big_endian(
+        out, (uint32_t)(exponent + EXPONENT_BIAS) ^ (is_negative ? UINT32_MAX : 0), 4);
     for (; at < end; at++) {
         if (*at != '.') {
             weir_buffer_append_char(out, (char)((unsigned char)(*at - '0' + 1) ^ flip));
@@ -206,7 +199,7 @@ static void put_interval(struct weir_buffer *out, struct weir_interval value)
 {
     __int128 span = weir_interval_span(value);
     put_integer(out, (int64_t)(span >> 64), 8);
-    put_big_endian(out, (uint64_t)span, 8);
+    weir_buffer_append_big_endian(out, (uint64_t)span, 8);
 }
 
 static void put_array(struct weir_buffer *out, struct weir_view value, const struct weir_type *type)
@@ -220,7 +213,7 @@ static void put_array(struct weir_buffer *out, struct weir_view value, const str
     weir_buffer_append_char(out, MARK_END);
     weir_buffer_append_char(out, (char)array.dimension_count);
     for (uint32_t i = 0; i < array.dimension_count; i++) {
-        put_big_endian(out, array.lengths[i], 4);
+        weir_buffer_append_big_endian(out, array.lengths[i], 4);
     }
     for (uint32_t i = 0; i < array.dimension_count; i++) {
         put_integer(out, array.lower_bounds[i], 4);
