@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small work on text that people write: the nearest known name to a misspelt one, and durations and
-// sizes as configuration spells them. No locale, no allocation. Thread: any.
+// Small work on text that people write: the nearest known name to a misspelt one, digits, and
+// durations and sizes as configuration spells them. No locale, no allocation. Thread: any.
 #ifndef WEIR_RUNTIME_BASE_TEXT_H
 #define WEIR_RUNTIME_BASE_TEXT_H
 
@@ -22,6 +22,16 @@ uint32_t weir_text_distance(const char *a, const char *b);
 // distance_max. UINT32_MAX: the nearest, however far.
 const char *weir_text_nearest(const char *name, uint32_t name_count, const char *const *names,
                               uint32_t distance_max);
+
+// The value of a hexadecimal digit, a capital one or not; -1: it is none.
+static inline int weir_hex_digit(char c)
+{
+    if (c >= '0' && c <= '9') {
+        return c - '0';
+    }
+    char lower = (char)(c | 0x20);
+    return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
+}
 
 // A whole number in decimal, with '-' in front where negative; nothing before or behind, no '+'.
 bool weir_text_integer_parse(const char *text, int64_t *value);

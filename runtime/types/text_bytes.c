@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Text as such: UTF-8, characters of varchar(n), and text input and output of bytea (text_io.h).
+#include "runtime/base/text.h"
 #include "runtime/types/digits.h"
 #include "runtime/types/text_io.h"
 
@@ -165,15 +166,6 @@ struct weir_view weir_char_cut(struct weir_view text, int32_t char_count, struct
 
 // --- bytea -----------------------------------------------------------------------------------
 
-static int hex_value(char c)
-{
-    if (weir_is_digit(c)) {
-        return c - '0';
-    }
-    char lower = weir_to_lower(c);
-    return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
-}
-
 static bool invalid_hex_digit(struct weir_value_error *error, struct weir_view text, size_t idx)
 {
     struct weir_view character = {text.data + idx, text.size_bytes - idx};
@@ -194,14 +186,14 @@ static bool parse_hex(struct weir_view text, struct weir_arena *arena, struct we
             i++;
             continue;
         }
-        int high = hex_value(c);
+        int high = weir_hex_digit(c);
         if (high < 0) {
             return invalid_hex_digit(error, text, i);
         }
         if (++i == text.size_bytes) {
             return weir_value_error_set(error, "invalid hexadecimal data: odd number of digits");
         }
-        int low = hex_value(text.data[i]);
+        int low = weir_hex_digit(text.data[i]);
         if (low < 0) {
             return invalid_hex_digit(error, text, i);
         }

@@ -1,16 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Text input and output of uuid (text_io.h).
+#include "runtime/base/text.h"
 #include "runtime/types/digits.h"
 #include "runtime/types/text_io.h"
-
-static int hex_value(char c)
-{
-    if (weir_is_digit(c)) {
-        return c - '0';
-    }
-    char lower = weir_to_lower(c);
-    return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
-}
 
 // 32 hex digits, a hyphen behind any four of them, braces around.
 bool weir_uuid_parse(struct weir_view text, struct weir_uuid *out, struct weir_value_error *error)
@@ -20,8 +12,8 @@ bool weir_uuid_parse(struct weir_view text, struct weir_uuid *out, struct weir_v
     bool has_braces = at < end && *at == '{';
     at += has_braces;
     for (size_t i = 0; i < sizeof out->bytes; i++) {
-        int high = end - at >= 2 ? hex_value(at[0]) : -1;
-        int low = end - at >= 2 ? hex_value(at[1]) : -1;
+        int high = end - at >= 2 ? weir_hex_digit(at[0]) : -1;
+        int low = end - at >= 2 ? weir_hex_digit(at[1]) : -1;
         if (high < 0 || low < 0) {
             return weir_value_error_syntax(error, "uuid", text);
         }
