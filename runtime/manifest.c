@@ -2,6 +2,7 @@
 // See manifest.h. File: "weir-manifest <format> xxh3=<16 hex> bytes=<n>\n", then n bytes of JSON.
 #include "runtime/manifest.h"
 
+#include "runtime/base/text.h"
 #include "runtime/coordinator.h"
 
 #include <inttypes.h>
@@ -104,9 +105,11 @@ static void encode_operators(const struct weir_manifest *manifest, yyjson_mut_do
 
 static void add_hex(yyjson_mut_doc *doc, yyjson_mut_val *list, struct weir_view bytes)
 {
+    static const char DIGITS[] = "0123456789abcdef";
     struct weir_buffer text = {0};
     for (size_t i = 0; i < bytes.size_bytes; i++) {
-        weir_buffer_printf(&text, "%02x", (uint8_t)bytes.data[i]);
+        weir_buffer_append_char(&text, DIGITS[(uint8_t)bytes.data[i] >> 4]);
+        weir_buffer_append_char(&text, DIGITS[(uint8_t)bytes.data[i] & 0xf]);
     }
     yyjson_mut_arr_add_strcpy(doc, list, weir_buffer_text(&text));
     weir_buffer_deinit(&text);
@@ -313,14 +316,15 @@ static void decode_operators(yyjson_val *root, struct weir_arena *arena,
 
 static struct weir_view get_hex(yyjson_val *value, struct weir_arena *arena, bool *is_good)
 {
-    const char *text = yyjson_is_str(value) ? yyjson_get_str(value) : "x";
-    size_t size_bytes = strlen(text) / 2;
+    const char *text = yyjson_get_str(value);
+    size_t size_bytes = yyjson_get_len(value) / 2;
     char *bytes = weir_arena_alloc(arena, size_bytes + 1);
-    *is_good = *is_good && strlen(text) % 2 == 0;
+    *is_good = *is_good && text != NULL && yyjson_get_len(value) % 2 == 0;
     for (size_t i = 0; i < size_bytes && *is_good; i++) {
-        unsigned byte = 0;
-        *is_good = sscanf(text + 2 * i, "%2x", &byte) == 1;
-        bytes[i] = (char)byte;
+        int high = weir_hex_digit(text[2 * i]);
+        int low = weir_hex_digit(text[2 * i + 1]);
+        *is_good = high >= 0 && low >= 0;
+        bytes[i] = (char)(high << 4 | low);
     }
     return (struct weir_view){.data = bytes, .size_bytes = size_bytes};
 }

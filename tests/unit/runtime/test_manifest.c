@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A manifest that was written is read back whole; one that was touched is named and refused.
+#include "runtime/base/clock.h"
 #include "runtime/manifest.h"
 
 #include "tests/unit/cmocka_all.h"
@@ -51,7 +52,8 @@ static const struct weir_manifest_operator operators[] = {
     {.stage = "s", .id = "q", .name = "n", .layout = "l"},
 };
 
-static void encode(struct weir_buffer *out)
+static void encode_with(const struct weir_operator_state_part *parts, uint32_t part_count,
+                        struct weir_buffer *out)
 {
     struct weir_manifest manifest = {
         .number = 42,
@@ -70,8 +72,15 @@ static void encode(struct weir_buffer *out)
         .states = states,
         .operator_count = 3,
         .operators = operators,
+        .operator_state_count = part_count,
+        .operator_states = parts,
     };
     weir_manifest_encode(&manifest, out);
+}
+
+static void encode(struct weir_buffer *out)
+{
+    encode_with(NULL, 0, out);
 }
 
 static enum weir_status decode(struct weir_view bytes, struct weir_arena *arena,
@@ -175,12 +184,48 @@ static void test_manifest_of_a_newer_format_says_so(void **state)
     weir_arena_destroy(arena);
 }
 
+// A broadcast state can be one item as large as all may be. Reading it takes time for its bytes,
+// not for the square of them, which would be half a minute of a start.
+static void test_manifest_with_a_large_operator_state_is_read_at_once(void **state)
+{
+    (void)state;
+    struct weir_buffer item = {0};
+    for (uint32_t i = 0; i < WEIR_OPERATOR_STATE_BYTES_MAX; i++) {
+        weir_buffer_append_char(&item, (char)(i * 7));
+    }
+    const struct weir_view items[] = {{.data = item.data, .size_bytes = item.size_bytes},
+                                      {.data = "", .size_bytes = 0}};
+    const struct weir_operator_state_part part = {.operator_id = "o",
+                                                  .name = "rules",
+                                                  .kind = WEIR_OPERATOR_STATE_RAW,
+                                                  .task_count = 1,
+                                                  .item_count = 2,
+                                                  .items = items};
+    struct weir_buffer bytes = {0};
+    encode_with(&part, 1, &bytes);
+    struct weir_arena *arena = weir_arena_create(4096);
+    struct weir_manifest manifest;
+    struct weir_error error;
+    struct weir_view view = {.data = bytes.data, .size_bytes = bytes.size_bytes};
+    int64_t before_us = weir_thread_cpu_us();
+    assert_int_equal(decode(view, arena, &manifest, &error), WEIR_OK);
+    assert_true(weir_thread_cpu_us() - before_us < 2000000);
+    assert_int_equal(manifest.operator_state_count, 1);
+    assert_int_equal(manifest.operator_states[0].item_count, 2);
+    assert_true(weir_view_equal(manifest.operator_states[0].items[0], items[0]));
+    assert_int_equal(manifest.operator_states[0].items[1].size_bytes, 0);
+    weir_arena_destroy(arena);
+    weir_buffer_deinit(&bytes);
+    weir_buffer_deinit(&item);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_manifest_round_trip),
         cmocka_unit_test(test_manifest_every_flipped_byte_and_every_cut_is_refused),
         cmocka_unit_test(test_manifest_of_a_newer_format_says_so),
+        cmocka_unit_test(test_manifest_with_a_large_operator_state_is_read_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
