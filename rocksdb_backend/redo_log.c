@@ -16,7 +16,7 @@
 
 enum {
     BLOCK_BYTES = 256 << 10, // stays in the processor's cache, and in malloc's heap
-    READ_BYTES = 1 << 20,
+    SPARE_BYTES = 128 << 10, // a reader wants room behind the end of a file
     DIGEST_BYTES = 8,
     FORMAT_PLAIN = 1, // is only read: numbers of fixed size, values as they are
     WORD_BYTES = 8,
@@ -343,19 +343,9 @@ static enum weir_status read_whole(const char *folder, const struct weir_state_f
 {
     char path[WEIR_STATE_PATH_BYTES_MAX];
     snprintf(path, sizeof path, "%s/%s", folder, file->name);
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t got = descriptor < 0 ? -1 : 0;
-    if (descriptor >= 0) {
-        weir_buffer_reserve(out, (size_t)file->size_bytes + READ_BYTES); // in one piece
-        do {
-            got = read(descriptor, weir_buffer_reserve(out, READ_BYTES), READ_BYTES);
-            out->size_bytes += got > 0 ? (size_t)got : 0;
-        } while ((got > 0 && out->size_bytes <= file->size_bytes) || (got < 0 && errno == EINTR));
-        int saved = errno;
-        close(descriptor);
-        errno = saved;
-    }
-    if (got < 0) {
+    weir_buffer_reserve(out, (size_t)file->size_bytes + SPARE_BYTES); // in one piece
+    // One that is too large is not what the manifest says, which is told below.
+    if (!weir_disk_read(path, (size_t)file->size_bytes + 1, out) && errno != EFBIG) {
         return weir_file_error(error, WEIR_ACTION_REFUSE, "read", folder, file->name);
     }
     uint64_t xxh3 = XXH3_64bits(out->data, out->size_bytes);

@@ -176,6 +176,10 @@ static void test_redo_log_refuses_what_is_none(void **state)
     bytes[0] = 'w';
     put_file(fixture, bytes, size_bytes);
     assert_int_equal(read_log(fixture, &error), WEIR_OK);
+    fixture->file.size_bytes--; // as the manifest has it
+    assert_int_equal(read_log(fixture, &error), WEIR_ERROR);
+    assert_int_equal(error.action, WEIR_ACTION_REFUSE);
+    assert_non_null(strstr(error.text, "log is damaged: expected "));
     destroy(fixture);
 }
 
