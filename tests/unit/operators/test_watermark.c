@@ -11,12 +11,20 @@ struct fixture {
     struct changes changes;
 };
 
-static void open_fixture(struct fixture *fixture, uint32_t partition_count, int64_t delay_ms)
+static void open_of(struct fixture *fixture, struct weir_watermark_config config)
 {
     timed_now_ms = 1000000;
-    fixture->op = timed_watermark(&fixture->source, partition_count, delay_ms, IDLE_MS);
+    config.idle_timeout_ms = IDLE_MS;
+    fixture->op = timed_watermark_of(&fixture->source, config);
     changes_init(&fixture->changes);
     changes_attach(&fixture->changes, fixture->op);
+}
+
+static void open_fixture(struct fixture *fixture, uint32_t partition_count, int64_t delay_ms)
+{
+    open_of(fixture, (struct weir_watermark_config){.delay_us = delay_ms * 1000,
+                                                    .max_ahead_us = -1,
+                                                    .partition_count = partition_count});
 }
 
 static void close_fixture(struct fixture *fixture)
@@ -145,19 +153,8 @@ static void test_watermark_sets_aside_what_is_too_far_ahead(void **state)
 {
     (void)state;
     struct fixture fixture;
-    open_fixture(&fixture, 1, 0);
-    static const struct weir_partition_time PARTITION[] = {{0, INT64_MIN}};
-    fixture.op->ops->destroy(fixture.op);
-    fixture.op = weir_watermark_create(
-        "id", "watermark",
-        &(struct weir_watermark_config){.max_ahead_us = INT64_C(3600000000),
-                                        .source = &fixture.source.source,
-                                        .table = "t",
-                                        .partition_count = 1,
-                                        .partitions = PARTITION,
-                                        .operator_states = timed_states(&fixture.source),
-                                        .clock = &timed_clock});
-    changes_attach(&fixture.changes, fixture.op);
+    open_of(&fixture, (struct weir_watermark_config){.max_ahead_us = INT64_C(3600000000),
+                                                     .partition_count = 1});
     const struct timed_row rows[] = {
         {0, AT(3600000), "a", 1}, {0, AT(3600001), "b", 1}, {0, AT(5), "c", 1}};
     timed_feed(fixture.op, 3, rows, 7, AT(0));
@@ -202,20 +199,10 @@ static void test_watermark_time_of_partitions_is_in_the_checkpoint(void **state)
     weir_mailbox_destroy(mailbox, NULL);
     close_fixture(&fixture);
 
-    open_fixture(&fixture, 2, 5);
-    fixture.op->ops->destroy(fixture.op);
-    fixture.op = weir_watermark_create(
-        "id", "watermark",
-        &(struct weir_watermark_config){.delay_us = 5000,
-                                        .idle_timeout_ms = IDLE_MS,
-                                        .max_ahead_us = -1,
-                                        .source = &fixture.source.source,
-                                        .table = "t",
-                                        .partition_count = 2,
-                                        .partitions = restored,
-                                        .operator_states = timed_states(&fixture.source),
-                                        .clock = &timed_clock});
-    changes_attach(&fixture.changes, fixture.op);
+    open_of(&fixture, (struct weir_watermark_config){.delay_us = 5000,
+                                                     .max_ahead_us = -1,
+                                                     .partition_count = 2,
+                                                     .partitions = restored});
     TIMED_FEED(fixture.op, 2, {1, AT(300), "c", 1});
     changes_expect(&fixture.changes, "(c, 1) T95");
     close_fixture(&fixture);
@@ -226,21 +213,11 @@ static void test_watermark_time_of_the_checkpoint_is_passed_on_at_once(void **st
 {
     (void)state;
     struct fixture fixture;
-    open_fixture(&fixture, 2, 5);
-    fixture.op->ops->destroy(fixture.op);
     const struct weir_partition_time restored[] = {{0, timed_us(AT(100))}, {1, timed_us(AT(70))}};
-    fixture.op = weir_watermark_create(
-        "id", "watermark",
-        &(struct weir_watermark_config){.delay_us = 5000,
-                                        .idle_timeout_ms = IDLE_MS,
-                                        .max_ahead_us = -1,
-                                        .source = &fixture.source.source,
-                                        .table = "t",
-                                        .partition_count = 2,
-                                        .partitions = restored,
-                                        .operator_states = timed_states(&fixture.source),
-                                        .clock = &timed_clock});
-    changes_attach(&fixture.changes, fixture.op);
+    open_of(&fixture, (struct weir_watermark_config){.delay_us = 5000,
+                                                     .max_ahead_us = -1,
+                                                     .partition_count = 2,
+                                                     .partitions = restored});
     resume(&fixture, "T65");
     resume(&fixture, "");
     TIMED_FEED(fixture.op, 2, {1, AT(71), "c", 1});
@@ -271,24 +248,12 @@ static struct weir_operator_state_part *snapshot_of(struct fixture *fixture, uin
 static void open_restored(struct fixture *fixture, const struct weir_operator_state_part *parts,
                           uint32_t part_count)
 {
-    static const struct weir_partition_time PARTITIONS[] = {{0, INT64_MIN}, {1, INT64_MIN}};
-    open_fixture(fixture, 1, 0);
-    fixture->op->ops->destroy(fixture->op);
-    weir_operator_state_store_destroy(fixture->source.operator_states);
-    fixture->source.operator_states =
-        weir_operator_state_store_create(&(struct weir_operator_state_config){
-            .task_count = 1, .part_count = part_count, .parts = parts});
-    fixture->op = weir_watermark_create(
-        "id", "watermark",
-        &(struct weir_watermark_config){.idle_timeout_ms = IDLE_MS,
-                                        .max_ahead_us = -1,
-                                        .source = &fixture->source.source,
-                                        .table = "t",
-                                        .partition_count = 2,
-                                        .partitions = PARTITIONS,
-                                        .operator_states = fixture->source.operator_states,
-                                        .clock = &timed_clock});
-    changes_attach(&fixture->changes, fixture->op);
+    open_of(fixture, (struct weir_watermark_config){
+                         .max_ahead_us = -1,
+                         .partition_count = 2,
+                         .operator_states =
+                             weir_operator_state_store_create(&(struct weir_operator_state_config){
+                                 .task_count = 1, .part_count = part_count, .parts = parts})});
 }
 
 // Partition 1 was idle, and is waited for again: time does not go back for it, in however many

@@ -33,14 +33,6 @@ struct timed_source {
     struct weir_operator_state_store *operator_states; // of the watermark; the test destroys it
 };
 
-static inline struct weir_operator_state_store *timed_states(struct timed_source *source)
-{
-    weir_operator_state_store_destroy(source->operator_states);
-    source->operator_states =
-        weir_operator_state_store_create(&(struct weir_operator_state_config){.task_count = 1});
-    return source->operator_states;
-}
-
 static inline bool timed_is_at_end(const struct weir_source *source, int32_t partition)
 {
     return ((const struct timed_source *)source)->is_at_end[partition];
@@ -113,24 +105,37 @@ static inline void timed_feed(struct weir_operator *op, uint32_t count,
     timed_feed(op, sizeof((const struct timed_row[]){__VA_ARGS__}) / sizeof(struct timed_row),     \
                (const struct timed_row[]){__VA_ARGS__}, first_offset, -1)
 
-// A watermark node over partitions 0 to count - 1, of which nothing is known yet.
-static inline struct weir_operator *timed_watermark(struct timed_source *source, uint32_t count,
-                                                    int64_t delay_ms, int64_t idle_timeout_ms)
+// A watermark node. What the config leaves out: partitions of which nothing is known yet, operator
+// states without a checkpoint.
+static inline struct weir_operator *timed_watermark_of(struct timed_source *source,
+                                                       struct weir_watermark_config config)
 {
     static const struct weir_partition_time PARTITIONS[TIMED_PARTITIONS_MAX] = {
         {0, INT64_MIN}, {1, INT64_MIN}, {2, INT64_MIN}, {3, INT64_MIN}};
-    *source = (struct timed_source){.source.ops = &timed_source_ops};
-    return weir_watermark_create(
-        "id", "watermark",
-        &(struct weir_watermark_config){.delay_us = delay_ms * 1000,
-                                        .idle_timeout_ms = idle_timeout_ms,
-                                        .max_ahead_us = -1,
-                                        .source = &source->source,
-                                        .table = "t",
-                                        .partition_count = count,
-                                        .partitions = PARTITIONS,
-                                        .operator_states = timed_states(source),
-                                        .clock = &timed_clock});
+    if (config.partitions == NULL) {
+        config.partitions = PARTITIONS;
+    }
+    if (config.operator_states == NULL) {
+        config.operator_states =
+            weir_operator_state_store_create(&(struct weir_operator_state_config){.task_count = 1});
+    }
+    *source = (struct timed_source){.source.ops = &timed_source_ops,
+                                    .operator_states = config.operator_states};
+    config.source = &source->source;
+    config.table = "t";
+    config.clock = &timed_clock;
+    return weir_watermark_create("id", "watermark", &config);
+}
+
+// One over partitions 0 to count - 1.
+static inline struct weir_operator *timed_watermark(struct timed_source *source, uint32_t count,
+                                                    int64_t delay_ms, int64_t idle_timeout_ms)
+{
+    return timed_watermark_of(source,
+                              (struct weir_watermark_config){.delay_us = delay_ms * 1000,
+                                                             .idle_timeout_ms = idle_timeout_ms,
+                                                             .max_ahead_us = -1,
+                                                             .partition_count = count});
 }
 
 static inline void timed_connect(struct weir_operator *op, struct weir_operator **next,
