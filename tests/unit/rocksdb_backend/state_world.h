@@ -14,6 +14,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -86,6 +87,13 @@ struct world {
     struct world_checkpoint checkpoints[WORLD_CHECKPOINTS_MAX];
     int64_t committed;
 };
+
+// How many seeds a test is to run. More for a long run: WEIR_TEST_SEEDS.
+static inline uint64_t world_seed_count(uint64_t otherwise)
+{
+    const char *text = getenv("WEIR_TEST_SEEDS");
+    return text != NULL ? strtoull(text, NULL, 10) : otherwise;
+}
 
 static inline uint64_t world_random(struct world *world)
 {
@@ -204,6 +212,23 @@ static inline struct world_checkpoint *world_checkpoint(struct world *world, int
 static inline bool world_is_complete(const struct world_checkpoint *checkpoint)
 {
     return checkpoint->acknowledged_count == checkpoint->task_count;
+}
+
+// How many checkpoints are complete, counted up to the first that is not.
+static inline uint32_t world_complete_count(const struct world *world)
+{
+    uint32_t count = 0;
+    while (count < world->checkpoint_count && world_is_complete(&world->checkpoints[count])) {
+        count++;
+    }
+    return count;
+}
+
+// The number of a complete checkpoint; 0: there is none yet.
+static inline int64_t world_some_checkpoint(struct world *world)
+{
+    uint32_t count = world_complete_count(world);
+    return count == 0 ? 0 : world->checkpoints[world_below(world, count)].number;
 }
 
 // The handles of a complete checkpoint, at most WORLD_TASKS_MAX.
@@ -372,11 +397,7 @@ static inline void world_barrier(struct world *world)
 // Files that only checkpoints list that leave retention.
 static inline void world_retain(struct world *world)
 {
-    uint32_t complete_count = 0;
-    while (complete_count < world->checkpoint_count &&
-           world_is_complete(&world->checkpoints[complete_count])) {
-        complete_count++;
-    }
+    uint32_t complete_count = world_complete_count(world);
     uint32_t leaving = complete_count > WORLD_RETAINED ? complete_count - WORLD_RETAINED : 0;
     if (leaving == 0) {
         return;

@@ -4,8 +4,6 @@
 // checkpoints with another number of tasks. A seed is a run.
 #include "tests/unit/rocksdb_backend/shapes_world.h"
 
-#include <stdlib.h>
-
 // --- timers --------------------------------------------------------------------------------------
 
 static uint32_t idx_of(const struct weir_state_key *key)
@@ -307,16 +305,6 @@ static void live(struct shapes *shapes, uint32_t operation_count)
     }
 }
 
-static int64_t some_checkpoint(struct world *world)
-{
-    uint32_t complete_count = 0;
-    while (complete_count < world->checkpoint_count &&
-           world_is_complete(&world->checkpoints[complete_count])) {
-        complete_count++;
-    }
-    return complete_count == 0 ? 0 : world->checkpoints[world_below(world, complete_count)].number;
-}
-
 // What is not synced is lost with each crash; what a checkpoint says comes back in any number of
 // tasks.
 static void run(uint64_t seed, size_t budget_bytes, const uint32_t *task_counts,
@@ -333,7 +321,7 @@ static void run(uint64_t seed, size_t budget_bytes, const uint32_t *task_counts,
         check_all(shapes);
         live(shapes, 300 + world_below(world, 1200));
         crash(shapes);
-        number = some_checkpoint(world);
+        number = world_some_checkpoint(world);
     }
     start(shapes, 1, number);
     check_all(shapes);
@@ -345,17 +333,11 @@ static void run(uint64_t seed, size_t budget_bytes, const uint32_t *task_counts,
     free(shapes);
 }
 
-static uint64_t seed_count(void)
-{
-    const char *text = getenv("WEIR_TEST_SEEDS");
-    return text != NULL ? strtoull(text, NULL, 10) : 4;
-}
-
 static void test_keyed_shapes_with_room_are_as_the_model(void **state)
 {
     (void)state;
     static const uint32_t ONE[] = {1, 1, 1, 1};
-    for (uint64_t seed = 1; seed <= seed_count(); seed++) {
+    for (uint64_t seed = 1; seed <= world_seed_count(4); seed++) {
         run(seed, (size_t)32 << 20, ONE, 4);
     }
 }
@@ -365,7 +347,7 @@ static void test_keyed_shapes_without_room_are_as_the_model(void **state)
 {
     (void)state;
     static const uint32_t ONE[] = {1, 1, 1, 1};
-    for (uint64_t seed = 1; seed <= seed_count(); seed++) {
+    for (uint64_t seed = 1; seed <= world_seed_count(4); seed++) {
         run(1000000 + seed, (size_t)64 << 10, ONE, 4);
     }
 }
@@ -374,7 +356,7 @@ static void test_keyed_shapes_are_rescaled_one_four_three(void **state)
 {
     (void)state;
     static const uint32_t COUNTS[] = {1, 4, 3, 2, 4, 1};
-    for (uint64_t seed = 1; seed <= seed_count(); seed++) {
+    for (uint64_t seed = 1; seed <= world_seed_count(4); seed++) {
         run(2000000 + seed, seed % 2 == 0 ? (size_t)128 << 10 : (size_t)32 << 20, COUNTS, 6);
     }
 }

@@ -3,15 +3,6 @@
 // restores from each retained checkpoint with the same or another number of tasks. A seed is a run.
 #include "tests/unit/rocksdb_backend/state_operations.h"
 
-#include <stdlib.h>
-
-// More for a long run: WEIR_TEST_SEEDS.
-static uint64_t seed_count(void)
-{
-    const char *text = getenv("WEIR_TEST_SEEDS");
-    return text != NULL ? strtoull(text, NULL, 10) : 5;
-}
-
 // Each life of the world ends in a crash at a random place.
 static void live_and_die(struct world *world, uint32_t operation_count)
 {
@@ -33,16 +24,6 @@ static void live_and_die(struct world *world, uint32_t operation_count)
     world_crash(world);
 }
 
-static int64_t some_checkpoint(struct world *world)
-{
-    uint32_t complete_count = 0;
-    while (complete_count < world->checkpoint_count &&
-           world_is_complete(&world->checkpoints[complete_count])) {
-        complete_count++;
-    }
-    return complete_count == 0 ? 0 : world->checkpoints[world_below(world, complete_count)].number;
-}
-
 static void run_world(uint64_t seed, size_t budget_bytes, uint32_t task_count_max)
 {
     struct world *world = weir_alloc(sizeof *world);
@@ -59,7 +40,7 @@ static void run_world(uint64_t seed, size_t budget_bytes, uint32_t task_count_ma
         if (world_below(world, 2) == 0) {
             task_count = 1 + world_below(world, task_count_max);
         }
-        world_start(world, task_count, some_checkpoint(world));
+        world_start(world, task_count, world_some_checkpoint(world));
         if (world_below(world, 2) == 0) {
             world_check_all(world);
         }
@@ -71,7 +52,7 @@ static void run_world(uint64_t seed, size_t budget_bytes, uint32_t task_count_ma
 static void test_store_with_room_is_as_the_model(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= seed_count(); seed++) {
+    for (uint64_t seed = 1; seed <= world_seed_count(5); seed++) {
         run_world(seed, (size_t)32 << 20, 1);
     }
 }
@@ -80,7 +61,7 @@ static void test_store_with_room_is_as_the_model(void **state)
 static void test_store_without_room_is_as_the_model(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= seed_count(); seed++) {
+    for (uint64_t seed = 1; seed <= world_seed_count(5); seed++) {
         run_world(1000000 + seed, (size_t)64 << 10, 1);
     }
 }
@@ -88,7 +69,7 @@ static void test_store_without_room_is_as_the_model(void **state)
 static void test_store_of_changing_task_counts_is_as_the_model(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= seed_count(); seed++) {
+    for (uint64_t seed = 1; seed <= world_seed_count(5); seed++) {
         run_world(2000000 + seed, seed % 2 == 0 ? (size_t)256 << 10 : (size_t)32 << 20,
                   WORLD_TASKS_MAX);
     }
@@ -276,7 +257,7 @@ static void test_store_with_threads_is_as_the_model(void **state)
             }
         }
         world_crash(world);
-        world_start(world, 1 + life % 3, some_checkpoint(world));
+        world_start(world, 1 + life % 3, world_some_checkpoint(world));
         world_check_all(world);
     }
     world_end(world);
