@@ -118,13 +118,15 @@ static bool is_same(const char *a, const char *b)
     return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
 }
 
-struct weir_registry_config weir_registry_settings(const struct weir_table *table,
-                                                   const struct weir_config *config)
+enum weir_status weir_registry_settings(const struct weir_table *table,
+                                        const struct weir_config *config,
+                                        struct weir_registry_config *settings,
+                                        struct weir_error *error)
 {
     // The job's user or token is not for another registry, nor beside a table's own.
     bool is_other = table->schema_registry != NULL || table->schema_registry_token != NULL;
     bool is_own = is_other || table->schema_registry_username != NULL;
-    return (struct weir_registry_config){
+    *settings = (struct weir_registry_config){
         .url = url_of(table, config),
         .username = is_own ? table->schema_registry_username : config->schema_registry_username,
         .password = table->schema_registry_password != NULL ? table->schema_registry_password
@@ -136,13 +138,20 @@ struct weir_registry_config weir_registry_settings(const struct weir_table *tabl
         .key_path = config->schema_registry_key,
         .key_password = config->schema_registry_key_password,
     };
+    return settings->url != NULL
+               ? WEIR_OK
+               : weir_error_set(error, WEIR_DOMAIN_CONFIG, WEIR_ACTION_REFUSE,
+                                "neither option schema_registry nor WEIR_SCHEMA_REGISTRY is set");
 }
 
 static enum weir_status client_of(struct weir_registries *registries,
                                   const struct weir_table *table, const struct weir_config *config,
                                   struct weir_registry **registry, struct weir_error *error)
 {
-    struct weir_registry_config settings = weir_registry_settings(table, config);
+    struct weir_registry_config settings;
+    if (weir_registry_settings(table, config, &settings, error) != WEIR_OK) {
+        return WEIR_ERROR;
+    }
     struct client client = {.url = settings.url,
                             .username = settings.username,
                             .password = settings.password,
@@ -154,10 +163,6 @@ static enum weir_status client_of(struct weir_registries *registries,
             *registry = known->registry;
             return WEIR_OK;
         }
-    }
-    if (client.url == NULL) {
-        return weir_error_set(error, WEIR_DOMAIN_CONFIG, WEIR_ACTION_REFUSE,
-                              "neither option schema_registry nor WEIR_SCHEMA_REGISTRY is set");
     }
     settings.cache_folder = weir_arena_printf(registries->arena, "%s/schemas", config->state_dir);
     if (weir_registry_create(&settings, &client.registry, error) != WEIR_OK) {
@@ -256,6 +261,19 @@ void weir_registries_destroy(struct weir_registries *registries)
     free(registries);
 }
 
+enum weir_status weir_registry_ask_latest(struct weir_registry *registry, const char *subject,
+                                          const struct weir_retry *retry, bool *is_found,
+                                          struct weir_registry_schema *schema,
+                                          struct weir_error *error)
+{
+    while (weir_registry_latest(registry, subject, is_found, schema, error) != WEIR_OK) {
+        if (!weir_retry_again(retry, error)) {
+            return WEIR_ERROR;
+        }
+    }
+    return WEIR_OK;
+}
+
 static enum weir_status ask_reader(const struct weir_table_schemas *schemas, const char *subject,
                                    bool is_fresh, const struct weir_retry *retry,
                                    const struct weir_avro_type **type, struct weir_error *error)
@@ -263,14 +281,13 @@ static enum weir_status ask_reader(const struct weir_table_schemas *schemas, con
     struct weir_registry_schema latest;
     bool is_found = false;
     *type = NULL;
-    while (weir_registry_latest(schemas->registry, subject, &is_found, &latest, error) != WEIR_OK) {
-        if (error->action == WEIR_ACTION_REFUSE && !is_fresh) {
-            weir_log(WEIR_LOG_WARN, "table %s: %s", schemas->table->name, error->text);
-            return WEIR_OK;
-        }
-        if (error->action == WEIR_ACTION_REFUSE || !weir_retry_again(retry, error)) {
+    if (weir_registry_ask_latest(schemas->registry, subject, retry, &is_found, &latest, error) !=
+        WEIR_OK) {
+        if (error->action != WEIR_ACTION_REFUSE || is_fresh) {
             return WEIR_ERROR;
         }
+        weir_log(WEIR_LOG_WARN, "table %s: %s", schemas->table->name, error->text);
+        return WEIR_OK;
     }
     *type = is_found ? latest.type : NULL;
     return WEIR_OK;
@@ -339,8 +356,7 @@ static enum weir_status ask_derived(struct weir_registries *registries,
     while (status == WEIR_OK &&
            weir_registry_register(schemas->registry, subject, weir_buffer_text(&text), &writer->id,
                                   error) != WEIR_OK) {
-        status = error->action == WEIR_ACTION_REFUSE || !weir_retry_again(retry, error) ? WEIR_ERROR
-                                                                                        : WEIR_OK;
+        status = weir_retry_again(retry, error) ? WEIR_OK : WEIR_ERROR;
     }
     weir_buffer_deinit(&text);
     return status;
@@ -353,10 +369,9 @@ static enum weir_status ask_registered(const struct weir_table_schemas *schemas,
 {
     const char *subject = is_key ? schemas->key_subject : schemas->value_subject;
     bool is_found = false;
-    while (weir_registry_latest(schemas->registry, subject, &is_found, writer, error) != WEIR_OK) {
-        if (error->action == WEIR_ACTION_REFUSE || !weir_retry_again(retry, error)) {
-            return WEIR_ERROR;
-        }
+    if (weir_registry_ask_latest(schemas->registry, subject, retry, &is_found, writer, error) !=
+        WEIR_OK) {
+        return WEIR_ERROR;
     }
     return is_found ? WEIR_OK
                     : weir_error_set(error, WEIR_DOMAIN_CONFIG, WEIR_ACTION_REFUSE,

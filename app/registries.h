@@ -28,12 +28,20 @@ struct weir_table_schemas {
     struct weir_registry_schema key_writer;
 };
 
-// How a table's registry is asked, but for the folder of what is kept.
-struct weir_registry_config weir_registry_settings(const struct weir_table *table,
-                                                   const struct weir_config *config);
+// How a table's registry is asked, but for the folder of what is kept. Error (REFUSE): neither the
+// table nor the configuration names one.
+enum weir_status weir_registry_settings(const struct weir_table *table,
+                                        const struct weir_config *config,
+                                        struct weir_registry_config *settings,
+                                        struct weir_error *error);
 // The subject of its values or keys; in the arena or the table's.
 const char *weir_registry_subject(struct weir_arena *arena, const struct weir_table *table,
                                   bool is_key);
+// weir_registry_latest, again and again while that can help. Blocks.
+enum weir_status weir_registry_ask_latest(struct weir_registry *registry, const char *subject,
+                                          const struct weir_retry *retry, bool *is_found,
+                                          struct weir_registry_schema *schema,
+                                          struct weir_error *error);
 
 // Tables in Avro have a registry, others none: adds one fault a mistake.
 void weir_registries_check(const struct weir_plan *plan, const struct weir_config *config,

@@ -147,10 +147,8 @@ static enum weir_status ask_subject(struct weir_registry *registry, const char *
                                      .deadline_ms = weir_now_ms(&weir_system_clock) +
                                                     config->connect_timeout_ms,
                                      .stop_requests = &weir_stop_requests};
-    while (weir_registry_latest(registry, subject, is_found, schema, error) != WEIR_OK) {
-        if (!weir_retry_again(&retry, error)) {
-            return WEIR_ERROR;
-        }
+    if (weir_registry_ask_latest(registry, subject, &retry, is_found, schema, error) != WEIR_OK) {
+        return WEIR_ERROR;
     }
     if (*is_found && schema->type->kind != WEIR_AVRO_RECORD) {
         return weir_error_set(error, WEIR_DOMAIN_CONFIG, WEIR_ACTION_REFUSE,
@@ -202,14 +200,13 @@ static enum weir_status ask_registry(struct registry_columns *columns,
     if (table->avro_schema != NULL) {
         return take_given(columns, table, known);
     }
-    struct weir_registry_config settings = weir_registry_settings(table, columns->config);
+    struct weir_registry_config settings;
     struct weir_error *error = &known->error;
     struct weir_registry *registry = NULL;
     struct weir_registry_schema schema;
     bool is_found = false;
-    if (settings.url == NULL) {
-        return weir_error_set(error, WEIR_DOMAIN_CONFIG, WEIR_ACTION_REFUSE,
-                              "neither option schema_registry nor WEIR_SCHEMA_REGISTRY is set");
+    if (weir_registry_settings(table, columns->config, &settings, error) != WEIR_OK) {
+        return WEIR_ERROR;
     }
     // What is kept there is used; nothing is made before the job has its state directory.
     char *folder = weir_arena_printf(columns->arena, "%s/schemas", columns->config->state_dir);
