@@ -12,7 +12,6 @@
 
 #include "app/retry.h"
 #include "app/signals.h"
-#include "kafka/client.h"
 #include "runtime/base/limits.h"
 
 #include <inttypes.h>
@@ -84,11 +83,7 @@ static void failed(struct weir_delivery *delivery, const struct weir_error *erro
 static enum weir_status topic_info(struct replay *replay, const char *topic,
                                    struct weir_topic_info *info, struct weir_error *error)
 {
-    enum weir_status status;
-    do {
-        status = replay->kafka->ops->topic_info(replay->kafka, topic, info,
-                                                weir_retry_call_timeout_ms(&replay->retry), error);
-    } while (status != WEIR_OK && weir_retry_again(&replay->retry, error));
+    enum weir_status status = weir_ask_topic(replay->kafka, &replay->retry, topic, info, error);
     if (status == WEIR_OK && !info->exists) {
         return weir_error_set(error, WEIR_DOMAIN_CONFIG, WEIR_ACTION_REFUSE,
                               "topic \"%s\" does not exist", topic);
@@ -301,19 +296,6 @@ static enum weir_status copy_all(struct replay *replay, struct weir_error *error
     return status;
 }
 
-static enum weir_status ask_offsets(struct replay *replay, enum weir_offset_query query,
-                                    const struct weir_topic_partition *at, int64_t *offsets,
-                                    struct weir_error *error)
-{
-    enum weir_status status;
-    do {
-        status =
-            replay->kafka->ops->offsets(replay->kafka, query, 0, replay->partition_count, at,
-                                        offsets, weir_retry_call_timeout_ms(&replay->retry), error);
-    } while (status != WEIR_OK && weir_retry_again(&replay->retry, error));
-    return status;
-}
-
 // From the committed positions to what is there now.
 static enum weir_status choose_range(struct replay *replay, struct weir_error *error)
 {
@@ -332,16 +314,14 @@ static enum weir_status choose_range(struct replay *replay, struct weir_error *e
     for (uint32_t i = 0; i < count; i++) {
         at[i] = (struct weir_topic_partition){.topic = topic, .partition = (int32_t)i};
     }
-    if (ask_offsets(replay, WEIR_OFFSET_EARLIEST, at, replay->positions, error) != WEIR_OK ||
-        ask_offsets(replay, WEIR_OFFSET_STABLE, at, replay->ends, error) != WEIR_OK) {
+    if (weir_ask_offsets(replay->kafka, &replay->retry, WEIR_OFFSET_EARLIEST, 0, count, at,
+                         replay->positions, error) != WEIR_OK ||
+        weir_ask_offsets(replay->kafka, &replay->retry, WEIR_OFFSET_STABLE, 0, count, at,
+                         replay->ends, error) != WEIR_OK ||
+        weir_ask_committed(replay->kafka, &replay->retry, WEIR_READ_COMMITTED, count, at, committed,
+                           error) != WEIR_OK) {
         return WEIR_ERROR;
     }
-    enum weir_status status = WEIR_OK;
-    do {
-        status =
-            replay->kafka->ops->committed(replay->kafka, WEIR_READ_COMMITTED, count, at, committed,
-                                          weir_retry_call_timeout_ms(&replay->retry), error);
-    } while (status != WEIR_OK && weir_retry_again(&replay->retry, error));
     for (uint32_t i = 0; i < count; i++) {
         bool is_on = committed[i].has_offset && !replay->request->is_anew &&
                      committed[i].offset > replay->positions[i];
@@ -349,7 +329,7 @@ static enum weir_status choose_range(struct replay *replay, struct weir_error *e
         replay->starts[i] = (struct weir_partition_start){
             .topic = topic, .partition = (int32_t)i, .offset = replay->positions[i]};
     }
-    return status;
+    return WEIR_OK;
 }
 
 static enum weir_status open_client(struct replay *replay, struct weir_error *error)

@@ -30,8 +30,6 @@ static void add_fault(struct looking *looking, const struct weir_error *error)
 static enum weir_status look_at_topics(struct looking *looking, struct weir_error *error)
 {
     struct weir_preview *preview = looking->preview;
-    struct weir_kafka *kafka = looking->context.kafka;
-    struct weir_retry *retry = &looking->recovery.retry;
     struct weir_topic_wish *wishes;
     uint32_t count;
     if (weir_topics_wanted(looking->context.plan, preview->config, looking->arena, &wishes, &count,
@@ -43,14 +41,11 @@ static enum weir_status look_at_topics(struct looking *looking, struct weir_erro
     preview->topics = weir_arena_alloc_zero(looking->arena, (count + 1) * sizeof *preview->topics);
     for (uint32_t i = 0; i < count; i++) {
         struct weir_topic_info info;
-        while (kafka->ops->topic_info(kafka, wishes[i].name, &info,
-                                      weir_retry_call_timeout_ms(retry), error) != WEIR_OK) {
-            if (!weir_retry_again(retry, error)) {
-                return weir_error_context(error, "topic %s", wishes[i].name);
-            }
+        if (weir_ask_topic(looking->context.kafka, &looking->recovery.retry, wishes[i].name, &info,
+                           error) != WEIR_OK) {
+            return weir_error_context(error, "topic %s", wishes[i].name);
         }
-        bool is_made = wishes[i].is_written && wishes[i].table->partition_count > 0;
-        uint32_t made_count = is_made ? (uint32_t)wishes[i].table->partition_count : 0;
+        uint32_t made_count = (uint32_t)weir_topic_made_partitions(&wishes[i]);
         topics->topics[topics->count++] =
             (struct weir_topic){.name = wishes[i].name,
                                 .partition_count = info.exists ? info.partition_count : 0,
@@ -59,7 +54,7 @@ static enum weir_status look_at_topics(struct looking *looking, struct weir_erro
             .wish = wishes[i],
             .exists = info.exists,
             .partition_count = info.exists ? info.partition_count : made_count};
-        if (!info.exists && !is_made) {
+        if (!info.exists && made_count == 0) {
             weir_topic_refuse_missing(&wishes[i], error);
             add_fault(looking, error);
         }

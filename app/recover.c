@@ -35,20 +35,14 @@ static uint32_t partition_idx(const struct weir_recovering *recovery, const char
 
 // Offsets of all partitions, into an array parallel to out->partitions.
 static enum weir_status ask_offsets(struct weir_recovering *recovery, enum weir_offset_query query,
-                                    int64_t timestamp_ms, int64_t **offsets,
-                                    struct weir_error *error)
+                                    int64_t **offsets, struct weir_error *error)
 {
-    struct weir_kafka *kafka = recovery->context->kafka;
     uint32_t count = recovery->out->partition_count;
     *offsets = weir_arena_alloc_zero(recovery->arena, count * sizeof **offsets);
-    while (kafka->ops->offsets(kafka, query, timestamp_ms, count, recovery->topic_partitions,
-                               *offsets, weir_retry_call_timeout_ms(&recovery->retry),
-                               error) != WEIR_OK) {
-        if (!weir_retry_again(&recovery->retry, error)) {
-            return weir_error_context(error, "asking for the offsets of the source partitions");
-        }
-    }
-    return WEIR_OK;
+    return weir_ask_offsets(recovery->context->kafka, &recovery->retry, query, 0, count,
+                            recovery->topic_partitions, *offsets, error) == WEIR_OK
+               ? WEIR_OK
+               : weir_error_context(error, "asking for the offsets of the source partitions");
 }
 
 static enum weir_status find_manifests(struct weir_recovering *recovery, struct weir_error *error)
@@ -161,8 +155,8 @@ enum weir_status weir_recover_read(struct weir_recovering *recovery, struct weir
     int64_t *high;
     if (weir_recover_ask_committed(recovery, WEIR_READ_COMMITTED, &recovery->committed, error) !=
             WEIR_OK ||
-        ask_offsets(recovery, WEIR_OFFSET_EARLIEST, 0, &low, error) != WEIR_OK ||
-        ask_offsets(recovery, WEIR_OFFSET_LATEST, 0, &high, error) != WEIR_OK ||
+        ask_offsets(recovery, WEIR_OFFSET_EARLIEST, &low, error) != WEIR_OK ||
+        ask_offsets(recovery, WEIR_OFFSET_LATEST, &high, error) != WEIR_OK ||
         find_manifests(recovery, error) != WEIR_OK) {
         return WEIR_ERROR;
     }

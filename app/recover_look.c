@@ -83,17 +83,13 @@ enum weir_status weir_recover_ask_committed(struct weir_recovering *recovery,
                                             struct weir_committed **committed,
                                             struct weir_error *error)
 {
-    struct weir_kafka *kafka = recovery->context->kafka;
     uint32_t count = recovery->out->partition_count;
     *committed = weir_arena_alloc_zero(recovery->arena, count * sizeof **committed);
-    while (kafka->ops->committed(kafka, isolation, count, recovery->topic_partitions, *committed,
-                                 weir_retry_call_timeout_ms(&recovery->retry), error) != WEIR_OK) {
-        if (!weir_retry_again(&recovery->retry, error)) {
-            return weir_error_context(error, "reading the committed offsets of group %s",
-                                      recovery->context->config->job_id);
-        }
-    }
-    return WEIR_OK;
+    return weir_ask_committed(recovery->context->kafka, &recovery->retry, isolation, count,
+                              recovery->topic_partitions, *committed, error) == WEIR_OK
+               ? WEIR_OK
+               : weir_error_context(error, "reading the committed offsets of group %s",
+                                    recovery->context->config->job_id);
 }
 
 enum weir_status weir_recover_check_owner(struct weir_recovering *recovery,

@@ -34,3 +34,44 @@ bool weir_retry_again(const struct weir_retry *retry, struct weir_error *error)
     nanosleep(&pause, NULL);
     return true;
 }
+
+enum weir_status weir_ask_topic(struct weir_kafka *kafka, const struct weir_retry *retry,
+                                const char *topic, struct weir_topic_info *info,
+                                struct weir_error *error)
+{
+    while (kafka->ops->topic_info(kafka, topic, info, weir_retry_call_timeout_ms(retry), error) !=
+           WEIR_OK) {
+        if (!weir_retry_again(retry, error)) {
+            return WEIR_ERROR;
+        }
+    }
+    return WEIR_OK;
+}
+
+enum weir_status weir_ask_offsets(struct weir_kafka *kafka, const struct weir_retry *retry,
+                                  enum weir_offset_query query, int64_t timestamp_ms,
+                                  uint32_t count, const struct weir_topic_partition *partitions,
+                                  int64_t *offsets, struct weir_error *error)
+{
+    while (kafka->ops->offsets(kafka, query, timestamp_ms, count, partitions, offsets,
+                               weir_retry_call_timeout_ms(retry), error) != WEIR_OK) {
+        if (!weir_retry_again(retry, error)) {
+            return WEIR_ERROR;
+        }
+    }
+    return WEIR_OK;
+}
+
+enum weir_status weir_ask_committed(struct weir_kafka *kafka, const struct weir_retry *retry,
+                                    enum weir_isolation isolation, uint32_t count,
+                                    const struct weir_topic_partition *partitions,
+                                    struct weir_committed *committed, struct weir_error *error)
+{
+    while (kafka->ops->committed(kafka, isolation, count, partitions, committed,
+                                 weir_retry_call_timeout_ms(retry), error) != WEIR_OK) {
+        if (!weir_retry_again(retry, error)) {
+            return WEIR_ERROR;
+        }
+    }
+    return WEIR_OK;
+}

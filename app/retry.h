@@ -4,6 +4,7 @@
 #ifndef WEIR_APP_RETRY_H
 #define WEIR_APP_RETRY_H
 
+#include "kafka/client.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/error.h"
 
@@ -26,5 +27,18 @@ int32_t weir_retry_call_timeout_ms(const struct weir_retry *retry);
 // To be asked after a failed call: true after a short pause when the same call may be made again.
 // False turns an error that only time could have mended into one that ends the process (FAIL).
 bool weir_retry_again(const struct weir_retry *retry, struct weir_error *error);
+
+// What several ask, as kafka/client.h has it.
+enum weir_status weir_ask_topic(struct weir_kafka *kafka, const struct weir_retry *retry,
+                                const char *topic, struct weir_topic_info *info,
+                                struct weir_error *error);
+enum weir_status weir_ask_offsets(struct weir_kafka *kafka, const struct weir_retry *retry,
+                                  enum weir_offset_query query, int64_t timestamp_ms,
+                                  uint32_t count, const struct weir_topic_partition *partitions,
+                                  int64_t *offsets, struct weir_error *error);
+enum weir_status weir_ask_committed(struct weir_kafka *kafka, const struct weir_retry *retry,
+                                    enum weir_isolation isolation, uint32_t count,
+                                    const struct weir_topic_partition *partitions,
+                                    struct weir_committed *committed, struct weir_error *error);
 
 #endif

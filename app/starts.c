@@ -23,16 +23,12 @@ static enum weir_status ask(const struct weir_starts_question *question,
         query = WEIR_OFFSET_TIMESTAMP;
         break;
     }
-    struct weir_kafka *kafka = question->kafka;
     struct weir_topic_partition at = {.topic = start->table->topic,
                                       .partition = start->partition.partition};
-    while (kafka->ops->offsets(kafka, query, position.timestamp_ms, 1, &at, offset,
-                               weir_retry_call_timeout_ms(question->retry), error) != WEIR_OK) {
-        if (!weir_retry_again(question->retry, error)) {
-            return weir_error_context(error, "where to begin in topic %s", at.topic);
-        }
-    }
-    return WEIR_OK;
+    return weir_ask_offsets(question->kafka, question->retry, query, position.timestamp_ms, 1, &at,
+                            offset, error) == WEIR_OK
+               ? WEIR_OK
+               : weir_error_context(error, "where to begin in topic %s", at.topic);
 }
 
 // A fresh start writes its positions before it reads; a later one has its first checkpoint for it.

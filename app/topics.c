@@ -39,19 +39,6 @@ const char *weir_table_dead_letter_topic(const struct weir_table *table,
     return table->dead_letter_topic != NULL ? table->dead_letter_topic : config->dead_letter_topic;
 }
 
-static enum weir_status ask(struct weir_kafka *kafka, const char *name,
-                            const struct weir_retry *retry, struct weir_topic_info *info,
-                            struct weir_error *error)
-{
-    while (kafka->ops->topic_info(kafka, name, info, weir_retry_call_timeout_ms(retry), error) !=
-           WEIR_OK) {
-        if (!weir_retry_again(retry, error)) {
-            return WEIR_ERROR;
-        }
-    }
-    return WEIR_OK;
-}
-
 static enum weir_status create(struct weir_kafka *kafka, const struct weir_table *table,
                                const char *name, const struct weir_retry *retry,
                                struct weir_topic_info *info, struct weir_error *error)
@@ -67,7 +54,7 @@ static enum weir_status create(struct weir_kafka *kafka, const struct weir_table
              name, table->partition_count);
     // Metadata may lag behind the creation.
     do {
-        if (ask(kafka, name, retry, info, error) != WEIR_OK) {
+        if (weir_ask_topic(kafka, retry, name, info, error) != WEIR_OK) {
             return WEIR_ERROR;
         }
         if (!info->exists) {
@@ -99,10 +86,10 @@ static enum weir_status resolve_one(struct weir_kafka *kafka, const struct weir_
 {
     const struct weir_table *table = wish->table;
     struct weir_topic_info info;
-    if (ask(kafka, wish->name, retry, &info, error) != WEIR_OK) {
+    if (weir_ask_topic(kafka, retry, wish->name, &info, error) != WEIR_OK) {
         return weir_error_context(error, "table %s", table->name);
     }
-    if (!info.exists && wish->is_written && table->partition_count > 0 &&
+    if (!info.exists && weir_topic_made_partitions(wish) > 0 &&
         create(kafka, table, wish->name, retry, &info, error) != WEIR_OK) {
         return weir_error_context(error, "table %s: creating topic %s", table->name, wish->name);
     }
@@ -115,6 +102,11 @@ static enum weir_status resolve_one(struct weir_kafka *kafka, const struct weir_
                                  .topic_id = weir_arena_strdup(arena, info.topic_id)};
     return wish->is_written ? ask_limit(kafka, wish->name, retry, &topic->message_bytes_max, error)
                             : WEIR_OK;
+}
+
+int32_t weir_topic_made_partitions(const struct weir_topic_wish *wish)
+{
+    return wish->is_written ? wish->table->partition_count : 0;
 }
 
 enum weir_status weir_topic_refuse_missing(const struct weir_topic_wish *wish,

@@ -31,6 +31,8 @@ struct weir_topic_wish {
 enum weir_status weir_topics_wanted(const struct weir_plan *plan, const struct weir_config *config,
                                     struct weir_arena *arena, struct weir_topic_wish **wishes,
                                     uint32_t *count, struct weir_error *error);
+// How many partitions it is made with if it is missing; 0: it is not made.
+int32_t weir_topic_made_partitions(const struct weir_topic_wish *wish);
 // Sets the error (REFUSE) that it does not exist.
 enum weir_status weir_topic_refuse_missing(const struct weir_topic_wish *wish,
                                            struct weir_error *error);

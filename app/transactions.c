@@ -18,18 +18,6 @@ struct looking {
     uint32_t held_count;
 };
 
-static enum weir_status ask_offsets(struct looking *looking, enum weir_offset_query query,
-                                    uint32_t count, const struct weir_topic_partition *at,
-                                    int64_t *offsets, struct weir_error *error)
-{
-    enum weir_status status;
-    do {
-        status = looking->kafka->ops->offsets(looking->kafka, query, 0, count, at, offsets,
-                                              weir_retry_call_timeout_ms(&looking->retry), error);
-    } while (status != WEIR_OK && weir_retry_again(&looking->retry, error));
-    return status;
-}
-
 // By the clock of whoever wrote it, or its event time: a hint for people.
 static void print_first_record(struct looking *looking, const struct weir_topic_partition *at,
                                int64_t offset)
@@ -54,11 +42,8 @@ static enum weir_status look_at(struct looking *looking, const char *topic,
                                 struct weir_error *error)
 {
     struct weir_topic_info info;
-    enum weir_status status;
-    do {
-        status = looking->kafka->ops->topic_info(
-            looking->kafka, topic, &info, weir_retry_call_timeout_ms(&looking->retry), error);
-    } while (status != WEIR_OK && weir_retry_again(&looking->retry, error));
+    enum weir_status status =
+        weir_ask_topic(looking->kafka, &looking->retry, topic, &info, error);
     if (status != WEIR_OK || !info.exists) {
         return status;
     }
@@ -69,9 +54,11 @@ static enum weir_status look_at(struct looking *looking, const char *topic,
         at[i] = (struct weir_topic_partition){.topic = topic, .partition = (int32_t)i};
     }
     // In this order: what is committed in between cannot look as if it were held back.
-    status = ask_offsets(looking, WEIR_OFFSET_LATEST, info.partition_count, at, ends, error);
+    status = weir_ask_offsets(looking->kafka, &looking->retry, WEIR_OFFSET_LATEST, 0,
+                              info.partition_count, at, ends, error);
     if (status == WEIR_OK) {
-        status = ask_offsets(looking, WEIR_OFFSET_STABLE, info.partition_count, at, stable, error);
+        status = weir_ask_offsets(looking->kafka, &looking->retry, WEIR_OFFSET_STABLE, 0,
+                                  info.partition_count, at, stable, error);
     }
     for (uint32_t i = 0; status == WEIR_OK && i < info.partition_count; i++) {
         if (stable[i] < ends[i]) {
