@@ -42,8 +42,7 @@ static enum weir_status look_at(struct looking *looking, const char *topic,
                                 struct weir_error *error)
 {
     struct weir_topic_info info;
-    enum weir_status status =
-        weir_ask_topic(looking->kafka, &looking->retry, topic, &info, error);
+    enum weir_status status = weir_ask_topic(looking->kafka, &looking->retry, topic, &info, error);
     if (status != WEIR_OK || !info.exists) {
         return status;
     }
@@ -77,37 +76,6 @@ static enum weir_status look_at(struct looking *looking, const char *topic,
     return status;
 }
 
-static bool is_among(uint32_t count, const char *const *topics, const char *topic)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        if (strcmp(topics[i], topic) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-// Of sources, sinks, dead letters and late rows, each once.
-static uint32_t collect_topics(const struct weir_plan *plan, const struct weir_config *config,
-                               const char **topics)
-{
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < plan->table_count; i++) {
-        const struct weir_table *table = plan->tables[i];
-        const char *const names[] = {
-            table->is_source || table->is_sink ? table->topic : NULL,
-            weir_table_dead_letter_topic(table, config),
-            table->late_topic,
-        };
-        for (size_t n = 0; n < sizeof names / sizeof names[0]; n++) {
-            if (names[n] != NULL && !is_among(count, topics, names[n])) {
-                topics[count++] = names[n];
-            }
-        }
-    }
-    return count;
-}
-
 static enum weir_status take_over(const struct weir_job_context *context,
                                   const struct weir_retry *retry, struct weir_error *error)
 {
@@ -124,10 +92,12 @@ static enum weir_status take_over(const struct weir_job_context *context,
 static enum weir_status look(struct looking *looking, const struct weir_job_context *context,
                              struct weir_arena *arena, struct weir_error *error)
 {
-    const struct weir_plan *plan = context->plan;
-    const char **topics =
-        weir_arena_alloc(arena, ((size_t)plan->table_count * 3 + 1) * sizeof *topics);
-    uint32_t count = collect_topics(plan, context->config, topics);
+    struct weir_topic_wish *topics;
+    uint32_t count;
+    if (weir_topics_wanted(context->plan, context->config, arena, &topics, &count, error) !=
+        WEIR_OK) {
+        return WEIR_ERROR;
+    }
     fprintf(looking->out, "transactional ids of the job:");
     for (int i = 0; i < WEIR_HANDLE_COUNT; i++) {
         fprintf(looking->out, " %s-%" PRIu32 "-%d", context->config->job_id,
@@ -135,7 +105,7 @@ static enum weir_status look(struct looking *looking, const struct weir_job_cont
     }
     fputc('\n', looking->out);
     for (uint32_t i = 0; i < count; i++) {
-        if (look_at(looking, topics[i], error) != WEIR_OK) {
+        if (look_at(looking, topics[i].name, error) != WEIR_OK) {
             return WEIR_ERROR;
         }
     }
