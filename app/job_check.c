@@ -5,6 +5,7 @@
 #include "app/registries.h"
 #include "app/registry_columns.h"
 #include "app/secret.h"
+#include "app/topics.h"
 
 #include <string.h>
 
@@ -38,15 +39,12 @@ void weir_plan_check(const struct weir_plan *plan, const struct weir_config *con
 {
     for (uint32_t i = 0; i < plan->table_count; i++) {
         const struct weir_table *table = plan->tables[i];
-        enum weir_on_error policy =
-            table->on_error == WEIR_ON_ERROR_DEFAULT ? config->on_bad_record : table->on_error;
         // A row that fails follows the policy of the table that it was read from, also where a
         // sink's constraint refuses it.
-        if (policy != WEIR_ON_ERROR_DEAD_LETTER || !table->is_source) {
+        if (!table->is_source || weir_table_on_error(table, config) != WEIR_ON_ERROR_DEAD_LETTER) {
             continue;
         }
-        const char *topic =
-            table->dead_letter_topic != NULL ? table->dead_letter_topic : config->dead_letter_topic;
+        const char *topic = weir_table_dead_letter_topic(table, config);
         if (topic == NULL) {
             weir_fault_list_add(
                 faults,
