@@ -3,7 +3,6 @@
 // where a start would be refused, so that all that is wrong is found.
 #include "app/preview.h"
 
-#include "app/doubt.h"
 #include "app/run.h"
 #include "app/signals.h"
 
@@ -84,10 +83,7 @@ static enum weir_status decide(struct looking *looking, struct weir_error *error
         manifest = recovery->decision.manifest;
     }
     if (status != WEIR_OK && manifest == NULL) {
-        struct weir_doubt doubt = {looking->context.kafka, &looking->recovered.topics,
-                                   looking->recovered.partition_count, recovery->topic_partitions,
-                                   recovery->committed};
-        return weir_doubt_refusal(&doubt, error);
+        return weir_recover_doubt(recovery, error);
     }
     // A savepoint that a changed job cannot go on from is shown all the same.
     weir_job_change_find(looking->context.plan, manifest, looking->arena, &preview->change);

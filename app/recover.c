@@ -10,7 +10,6 @@
 // Thread: the main thread.
 #include "app/recovering.h"
 
-#include "app/doubt.h"
 #include "app/start_manifest.h"
 #include "app/state_files.h"
 #include "app/state_keep.h"
@@ -108,24 +107,37 @@ static enum weir_status compare_last_record(struct weir_recovering *recovery,
     return WEIR_OK;
 }
 
+// The manifest that the pointer names; NULL: it is not there, or damaged.
+static const struct weir_manifest *pointed_manifest(const struct weir_recovering *recovery,
+                                                    const struct weir_pointer *pointer)
+{
+    for (uint32_t i = 0; i < recovery->found.manifest_count; i++) {
+        const struct weir_found_manifest *found = &recovery->found.manifests[i];
+        if (found->number == pointer->number &&
+            weir_attempt_equal(&found->attempt, &pointer->manifest_attempt)) {
+            return found->manifest;
+        }
+    }
+    return NULL;
+}
+
 // Whose last records are compared: the savepoint's, the manifest's that the pointer names; without
 // a pointer the newest's.
 static const struct weir_manifest *manifest_to_compare(const struct weir_recovering *recovery,
                                                        const struct weir_pointer *pointer)
 {
-    const struct weir_manifest *newest = NULL;
     if (recovery->found.savepoint != NULL) {
         return recovery->found.savepoint;
     }
-    for (uint32_t i = 0; i < recovery->found.manifest_count; i++) {
-        const struct weir_found_manifest *found = &recovery->found.manifests[i];
-        if (pointer != NULL && found->number == pointer->number &&
-            weir_attempt_equal(&found->attempt, &pointer->manifest_attempt)) {
-            return found->manifest;
-        }
-        newest = found->manifest != NULL ? found->manifest : newest;
+    if (pointer != NULL) {
+        return pointed_manifest(recovery, pointer);
     }
-    return pointer == NULL ? newest : NULL;
+    const struct weir_manifest *newest = NULL;
+    for (uint32_t i = 0; i < recovery->found.manifest_count; i++) {
+        const struct weir_manifest *manifest = recovery->found.manifests[i].manifest;
+        newest = manifest != NULL ? manifest : newest;
+    }
+    return newest;
 }
 
 // The look was a hint; now the pointer is known for sure.
@@ -133,14 +145,8 @@ static enum weir_status settle_savepoint(struct weir_recovering *recovery,
                                          const struct weir_pointer *pointer,
                                          struct weir_error *error)
 {
-    const struct weir_manifest *pointed = NULL;
-    for (uint32_t i = 0; pointer != NULL && i < recovery->found.manifest_count; i++) {
-        const struct weir_found_manifest *found = &recovery->found.manifests[i];
-        if (found->number == pointer->number &&
-            weir_attempt_equal(&found->attempt, &pointer->manifest_attempt)) {
-            pointed = found->manifest;
-        }
-    }
+    const struct weir_manifest *pointed =
+        pointer != NULL ? pointed_manifest(recovery, pointer) : NULL;
     if (weir_restore_is_due(recovery->context->config->restore_text, pointed)) {
         return weir_recover_load_savepoint(recovery, error);
     }
@@ -332,9 +338,7 @@ enum weir_status weir_recover(struct weir_job_context *context, struct weir_aren
         claim(&recovery, error) != WEIR_OK) {
         weir_handles_close(recovered->handles);
         recovered->handles = NULL;
-        struct weir_doubt doubt = {context->kafka, &recovered->topics, recovered->partition_count,
-                                   recovery.topic_partitions, recovery.committed};
-        return weir_doubt_refusal(&doubt, error);
+        return weir_recover_doubt(&recovery, error);
     }
     weir_phases_note(&context->phases, "claim");
     if (context->reset == NULL) { // whoever resets says it

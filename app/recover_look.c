@@ -3,6 +3,7 @@
 // nothing, in Kafka or in the store, and refuses what could not be gone on from.
 #include "app/recovering.h"
 
+#include "app/doubt.h"
 #include "app/state_keep.h"
 #include "kafka/pointer.h"
 #include "runtime/savepoint.h"
@@ -160,7 +161,6 @@ static enum weir_status check_manifest(struct weir_recovering *recovery,
                : WEIR_ERROR;
 }
 
-// Reads the savepoint that is to be restored, unless it has been read.
 enum weir_status weir_recover_load_savepoint(struct weir_recovering *recovery,
                                              struct weir_error *error)
 {
@@ -178,9 +178,8 @@ enum weir_status weir_recover_load_savepoint(struct weir_recovering *recovery,
     return check_manifest(recovery, &recovery->savepoint, error);
 }
 
-// Nothing that we could go on from, so the owner stays: the pointer names a checkpoint that this
-// store does not have, the store's checkpoints are of another job or cluster, or the savepoint that
-// is to be restored cannot be.
+// The pointer names a checkpoint that this store does not have, the store's checkpoints are of
+// another job or cluster, or the savepoint that is to be restored cannot be.
 enum weir_status weir_recover_check_is_ours(struct weir_recovering *recovery,
                                             const struct weir_pointer *pointer,
                                             struct weir_error *error)
@@ -208,6 +207,18 @@ enum weir_status weir_recover_check_is_ours(struct weir_recovering *recovery,
         "WEIR_RESTORE=discard:<word>",
         recovery->context->config->job_id, pointer->number, pointer->manifest_attempt.text,
         weir_store_path(recovery->context->store));
+}
+
+enum weir_status weir_recover_doubt(const struct weir_recovering *recovery,
+                                    struct weir_error *error)
+{
+    const struct weir_recovered *out = recovery->out;
+    return weir_doubt_refusal(&(struct weir_doubt){.kafka = recovery->context->kafka,
+                                                   .topics = &out->topics,
+                                                   .partition_count = out->partition_count,
+                                                   .partitions = recovery->topic_partitions,
+                                                   .committed = recovery->committed},
+                              error);
 }
 
 enum weir_status weir_recover_meet_brokers(struct weir_recovering *recovery,

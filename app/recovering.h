@@ -51,6 +51,10 @@ enum weir_status weir_recover_check_is_ours(struct weir_recovering *recovery,
                                             const struct weir_pointer *pointer,
                                             struct weir_error *error);
 
+// After a failure, before it is told: a refusal stands only if what it rests on does (doubt.h).
+enum weir_status weir_recover_doubt(const struct weir_recovering *recovery,
+                                    struct weir_error *error);
+
 // Reads and verifies the savepoint that is to be restored, unless it has been read.
 enum weir_status weir_recover_load_savepoint(struct weir_recovering *recovery,
                                              struct weir_error *error);
