@@ -2,12 +2,12 @@
 // `weir status`: asks the weir that runs with the same configuration, prints what it does, and ends
 // with 0 only when it is ready (or lives): the HEALTHCHECK of the image.
 #include "app/exit_code.h"
-#include "app/http/client.h"
+#include "app/job_ask.h"
 #include "app/job_view.h"
 
 #include <inttypes.h>
 
-enum { TIMEOUT_MS = 5000, OPTION_LIVE = 1, OPTION_JSON = 2 };
+enum { OPTION_LIVE = 1, OPTION_JSON = 2 };
 
 static void print_job(FILE *out, const struct weir_job_view *view)
 {
@@ -39,13 +39,7 @@ static void print_job(FILE *out, const struct weir_job_view *view)
 static int ask_live(const struct weir_cli *cli, const char *url)
 {
     struct weir_http_answer answer;
-    struct weir_error error;
-    char path[256];
-    snprintf(path, sizeof path, "%s/livez", url);
-    if (weir_http_call(
-            &(struct weir_http_call){.method = "GET", .url = path, .timeout_ms = TIMEOUT_MS},
-            &answer, &error) != WEIR_OK) {
-        fprintf(cli->err, "weir: %s\n", error.text);
+    if (!weir_job_get(cli, url, "/livez", &answer)) {
         return WEIR_EXIT_FAILED;
     }
     bool is_live = answer.status == 200;
@@ -73,7 +67,7 @@ static int ask_job(const struct weir_cli *cli, const char *url, bool is_json)
 static int run(const struct weir_cli *cli, const struct weir_command_line *line)
 {
     char url[128];
-    if (!weir_job_view_url(cli, url, sizeof url)) {
+    if (!weir_job_url(cli, url, sizeof url)) {
         return WEIR_EXIT_REFUSED;
     }
     return (line->options & OPTION_LIVE) != 0

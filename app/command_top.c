@@ -2,6 +2,7 @@
 // `weir top`: asks the weir that runs with the same configuration again and again, and shows what
 // has changed in between: rates, lag and when it will be gone, how busy tasks are.
 #include "app/exit_code.h"
+#include "app/job_ask.h"
 #include "app/job_view.h"
 #include "runtime/base/clock.h"
 
@@ -175,7 +176,7 @@ static int run(const struct weir_cli *cli, const struct weir_command_line *line)
     if (!read_number(cli, "--interval", line->values[OPTION_INTERVAL], 0.1, INTERVAL_MS_MAX / 1e3,
                      &interval_s) ||
         !read_number(cli, "--count", line->values[OPTION_COUNT], 1, 1e9, &count) ||
-        !weir_job_view_url(cli, url, sizeof url)) {
+        !weir_job_url(cli, url, sizeof url)) {
         return WEIR_EXIT_REFUSED;
     }
     return watch(cli, url, (int64_t)(interval_s * 1000), (int64_t)count);

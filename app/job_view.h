@@ -43,11 +43,8 @@ struct weir_job_view {
     struct weir_job_view_task *tasks;
 };
 
-// The URL of the weir that listens on WEIR_HTTP_LISTEN of this environment, without a path. False:
-// there is none, and cli->err says why.
-bool weir_job_view_url(const struct weir_cli *cli, char *url, size_t url_bytes);
-
-// Asks; blocks for 5 s at most. False: no weir answers, and cli->err says so.
+// Asks at that URL (weir_job_url); blocks for 5 s at most. False: no weir answers, and cli->err
+// says so.
 bool weir_job_view_open(struct weir_job_view *view, const struct weir_cli *cli, const char *url);
 void weir_job_view_close(struct weir_job_view *view);
 

@@ -2,34 +2,14 @@
 // See job_view.h. All that knows how the answer is written.
 #include "app/job_view.h"
 
-#include "app/http/client.h"
-#include "app/http/listen.h"
+#include "app/job_ask.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <yyjson.h>
 
-enum { TIMEOUT_MS = 5000 };
-
-bool weir_job_view_url(const struct weir_cli *cli, char *url, size_t url_bytes)
-{
-    struct weir_arena *arena = weir_arena_create(65536);
-    struct weir_fault_list faults;
-    struct weir_config config;
-    bool is_there = false;
-    weir_command_load_given(cli, arena, &config, &faults);
-    if (faults.count > 0) {
-        weir_fault_list_print(&faults, cli->err);
-    } else if (config.http_listen[0] == '\0') {
-        fprintf(cli->err, "weir: WEIR_HTTP_LISTEN is empty: there is nobody to ask\n");
-    } else {
-        weir_http_local_url(config.http_listen, url, url_bytes);
-        is_there = true;
-    }
-    weir_arena_destroy(arena);
-    return is_there;
-}
+static const char job_path[] = "/api/v1/job";
 
 static int64_t integer(yyjson_val *object, const char *name)
 {
@@ -110,21 +90,15 @@ static void read_tasks(struct weir_job_view *view, yyjson_val *job)
 bool weir_job_view_open(struct weir_job_view *view, const struct weir_cli *cli, const char *url)
 {
     struct weir_http_answer answer;
-    struct weir_error error;
-    char path[256];
-    snprintf(path, sizeof path, "%s/api/v1/job", url);
     *view = (struct weir_job_view){0};
-    if (weir_http_call(
-            &(struct weir_http_call){.method = "GET", .url = path, .timeout_ms = TIMEOUT_MS},
-            &answer, &error) != WEIR_OK) {
-        fprintf(cli->err, "weir: %s\n", error.text);
+    if (!weir_job_get(cli, url, job_path, &answer)) {
         return false;
     }
     view->text = answer.body;
     view->document = yyjson_read(answer.body.data, answer.body.size_bytes, 0);
     yyjson_val *job = yyjson_doc_get_root(view->document);
     if (answer.status != 200 || !yyjson_is_str(yyjson_obj_get(job, "state"))) {
-        fprintf(cli->err, "weir: %s: what answers there is no weir (status %d)\n", path,
+        fprintf(cli->err, "weir: %s%s: what answers there is no weir (status %d)\n", url, job_path,
                 answer.status);
         weir_job_view_close(view);
         return false;
