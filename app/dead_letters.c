@@ -3,9 +3,8 @@
 //
 // Invariants
 // 1. What is committed at the group "<job>-dead-letters" is the position behind the last dead
-// letter
-//    that was written back: both are in one transaction, of the transactional id of the same name.
-//    Two replays at once fence each other.
+//    letter that was written back: both are in one transaction, of the transactional id of the same
+//    name. Two replays at once fence each other.
 // 2. A record goes back as it was: key, value, timestamp, and the headers in front of weir's own.
 // 3. What descends from no single record, and what another job has set aside, is passed over.
 #include "app/dead_letters.h"
@@ -36,8 +35,9 @@ struct origin {
 
 struct replay {
     struct weir_delivery delivery; // first: its callbacks find the rest
-    atomic_bool is_failed;
-    struct weir_error failure; // written once, before is_failed
+    atomic_flag is_failing;        // whoever sets it writes `failure`
+    atomic_bool is_failed;         // `failure` is there
+    struct weir_error failure;
     const struct weir_config *config;
     const struct weir_dead_letters_request *request;
     struct weir_retry retry;
@@ -71,11 +71,22 @@ static void delivered(struct weir_delivery *delivery, uint32_t count)
 static void failed(struct weir_delivery *delivery, const struct weir_error *error)
 {
     struct replay *replay = (struct replay *)delivery;
-    static atomic_flag is_taken = ATOMIC_FLAG_INIT;
-    if (!atomic_flag_test_and_set(&is_taken)) {
+    if (!atomic_flag_test_and_set(&replay->is_failing)) {
         replay->failure = *error;
         atomic_store(&replay->is_failed, true);
     }
+}
+
+// Error: a row was not written, or the process is asked to stop.
+static enum weir_status check(const struct replay *replay, struct weir_error *error)
+{
+    if (atomic_load(&replay->is_failed)) {
+        *error = replay->failure;
+        return WEIR_ERROR;
+    }
+    return weir_stop_requests == 0
+               ? WEIR_OK
+               : weir_error_set(error, WEIR_DOMAIN_KAFKA, WEIR_ACTION_FAIL, "stopped");
 }
 
 // --- where it goes ---------------------------------------------------------------------------
@@ -181,7 +192,7 @@ static enum weir_status commit(struct replay *replay, struct weir_error *error)
         *error = replay->failure;
         return WEIR_ERROR;
     }
-    replay->is_open = replay->is_open && status != WEIR_OK;
+    replay->is_open = status != WEIR_OK;
     replay->row_count = 0;
     return status;
 }
@@ -221,8 +232,8 @@ static enum weir_status write_back(struct replay *replay, const struct weir_reco
     enum weir_produce_result result;
     while ((result = replay->producer->ops->produce(replay->producer, &message, &replay->delivery,
                                                     error)) == WEIR_PRODUCE_FULL) {
-        if (atomic_load(&replay->is_failed) || weir_stop_requests > 0) {
-            return weir_error_set(error, WEIR_DOMAIN_KAFKA, WEIR_ACTION_FAIL, "stopped");
+        if (check(replay, error) != WEIR_OK) {
+            return WEIR_ERROR;
         }
         nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
     }
@@ -268,8 +279,8 @@ static enum weir_status copy_all(struct replay *replay, struct weir_error *error
     enum weir_status status = WEIR_OK;
     while (status == WEIR_OK && !is_at_end(replay)) {
         uint32_t count = 0;
-        if (weir_stop_requests > 0) {
-            status = weir_error_set(error, WEIR_DOMAIN_KAFKA, WEIR_ACTION_FAIL, "stopped");
+        status = check(replay, error);
+        if (status != WEIR_OK) {
             break;
         }
         status =
@@ -391,6 +402,7 @@ enum weir_status weir_dead_letters_replay(const struct weir_config *config,
     struct weir_arena *arena = weir_arena_create(64 << 10);
     struct replay replay = {
         .delivery = {.delivered = delivered, .failed = failed},
+        .is_failing = ATOMIC_FLAG_INIT,
         .config = config,
         .request = request,
         .retry = {.clock = &weir_system_clock, .stop_requests = &weir_stop_requests},
