@@ -114,6 +114,9 @@ enum weir_status weir_config_load(const struct weir_config_input *input, struct 
 // back.
 uint64_t weir_config_shared_bytes(const struct weir_config *config);
 
+// What of it a Kafka client is made with; how long its queues may be is the caller's to set.
+struct weir_kafka_config weir_config_client(const struct weir_config *config, const char *group_id);
+
 // (interval + time-out) × (concurrent + 1) + 30 s, at least 90 s.
 int64_t weir_transaction_timeout_ms(int64_t checkpoint_interval_ms, int64_t checkpoint_timeout_ms,
                                     uint32_t checkpoint_concurrent_max);

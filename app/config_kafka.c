@@ -329,3 +329,17 @@ void weir_config_kafka_load(struct weir_environment *environment, struct weir_co
     config->producer_property_count =
         build_list(&loader, SIDE_PRODUCER, &config->producer_properties);
 }
+
+struct weir_kafka_config weir_config_client(const struct weir_config *config, const char *group_id)
+{
+    return (struct weir_kafka_config){
+        .group_id = group_id,
+        .property_count = config->property_count,
+        .properties = config->properties,
+        .consumer_property_count = config->consumer_property_count,
+        .consumer_properties = config->consumer_properties,
+        .producer_property_count = config->producer_property_count,
+        .producer_properties = config->producer_properties,
+        .transaction_timeout_ms = config->transaction_timeout_ms,
+    };
+}

@@ -345,20 +345,10 @@ static enum weir_status choose_range(struct replay *replay, struct weir_error *e
 
 static enum weir_status open_client(struct replay *replay, struct weir_error *error)
 {
-    const struct weir_config *config = replay->config;
-    struct weir_kafka_config client = {
-        .group_id = replay->name,
-        .property_count = config->property_count,
-        .properties = config->properties,
-        .consumer_property_count = config->consumer_property_count,
-        .consumer_properties = config->consumer_properties,
-        .producer_property_count = config->producer_property_count,
-        .producer_properties = config->producer_properties,
-        .transaction_timeout_ms = config->transaction_timeout_ms,
-        .consumer_queue_bytes_max = QUEUE_BYTES_MAX,
-        .producer_queue_messages_max = QUEUE_MESSAGES_MAX,
-        .producer_queue_bytes_max = QUEUE_BYTES_MAX,
-    };
+    struct weir_kafka_config client = weir_config_client(replay->config, replay->name);
+    client.consumer_queue_bytes_max = QUEUE_BYTES_MAX;
+    client.producer_queue_messages_max = QUEUE_MESSAGES_MAX;
+    client.producer_queue_bytes_max = QUEUE_BYTES_MAX;
     return weir_rdkafka_create(&client, &replay->kafka, error);
 }
 

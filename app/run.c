@@ -83,22 +83,13 @@ static enum weir_status create_client(const struct weir_config *config,
     }
     // Shares of the budget: a quarter for what is fetched ahead, a quarter for what is being sent,
     // and no more than what keeps both busy.
-    struct weir_kafka_config client = {
-        .group_id = config->job_id,
-        .property_count = config->property_count,
-        .properties = config->properties,
-        .consumer_property_count = config->consumer_property_count,
-        .consumer_properties = config->consumer_properties,
-        .producer_property_count = config->producer_property_count,
-        .producer_properties = config->producer_properties,
-        .transaction_timeout_ms = config->transaction_timeout_ms,
-        .linger_ms = config->is_at_least_once ? VISIBLE_LINGER_MS : LINGER_MS,
-        .consumer_queue_bytes_max =
-            least(weir_config_shared_bytes(config) / 4 / consumer_count, CONSUMER_QUEUE_BYTES_MAX),
-        .producer_queue_messages_max = PRODUCER_QUEUE_MESSAGES_MAX,
-        .producer_queue_bytes_max = least(weir_config_shared_bytes(config) / 4 / WEIR_HANDLE_COUNT,
-                                          PRODUCER_QUEUE_BYTES_MAX),
-    };
+    uint64_t share_bytes = weir_config_shared_bytes(config) / 4;
+    struct weir_kafka_config client = weir_config_client(config, config->job_id);
+    client.linger_ms = config->is_at_least_once ? VISIBLE_LINGER_MS : LINGER_MS;
+    client.consumer_queue_bytes_max = least(share_bytes / consumer_count, CONSUMER_QUEUE_BYTES_MAX);
+    client.producer_queue_messages_max = PRODUCER_QUEUE_MESSAGES_MAX;
+    client.producer_queue_bytes_max =
+        least(share_bytes / WEIR_HANDLE_COUNT, PRODUCER_QUEUE_BYTES_MAX);
     return weir_rdkafka_create(&client, kafka, error);
 }
 
