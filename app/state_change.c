@@ -197,25 +197,23 @@ static void convert(struct comparison *comparison, const struct weir_manifest_op
                                                     sources));
 }
 
-// What people call a stage by.
-static const char *name_of(const struct comparison *comparison, const struct stage *stage)
+// The first operator that keeps something in it; NULL: none does, it is in front of a sink.
+static const struct weir_state_operator *operator_in(const struct comparison *comparison,
+                                                     const struct stage *stage)
 {
     for (uint32_t i = 0; i < comparison->now.count; i++) {
         if (strcmp(comparison->now.items[i].record.stage, stage->id) == 0) {
-            return comparison->now.items[i].record.name;
+            return &comparison->now.items[i];
         }
     }
-    return stage->head->name;
+    return NULL;
 }
 
-// Does the plan keep anything in it? A stage in front of a sink does not.
-static bool has_operator(const struct comparison *comparison, const struct stage *stage)
+// What people call a stage by.
+static const char *name_of(const struct comparison *comparison, const struct stage *stage)
 {
-    bool is_there = false;
-    for (uint32_t i = 0; i < comparison->now.count; i++) {
-        is_there |= strcmp(comparison->now.items[i].record.stage, stage->id) == 0;
-    }
-    return is_there;
+    const struct weir_state_operator *first = operator_in(comparison, stage);
+    return first != NULL ? first->record.name : stage->head->name;
 }
 
 // --- loss spreads -------------------------------------------------------------------------------
@@ -233,7 +231,7 @@ static bool spread_over(struct comparison *comparison, const struct weir_plan_no
         }
         struct stage *above = find_stage(comparison, input->id);
         bool is_kept = above->is_found && above->bytes > 0 && above->lost == NULL;
-        bool begins = !below->is_found && has_operator(comparison, below);
+        bool begins = !below->is_found && operator_in(comparison, below) != NULL;
         if (is_kept && (below->lost != NULL || begins)) {
             above->lost = weir_arena_printf(
                 comparison->arena,

@@ -117,8 +117,9 @@ static const struct weir_manifest_operator *with_slots(const struct weir_manifes
 
 // --- slots --------------------------------------------------------------------------------------
 
-const struct weir_manifest_operator *
-weir_manifest_find_operator(const struct weir_manifest *manifest, const char *stage, const char *id)
+// NULL: there is none.
+static const struct weir_manifest_operator *find_operator(const struct weir_manifest *manifest,
+                                                          const char *stage, const char *id)
 {
     for (uint32_t i = 0; manifest != NULL && i < manifest->operator_count; i++) {
         const struct weir_manifest_operator *op = &manifest->operators[i];
@@ -190,7 +191,7 @@ static struct weir_manifest_operator record_of(const struct weir_plan_node *node
             type != NULL ? weir_arena_strdup(arena, weir_type_name(type, name, sizeof name)) : "";
         slots[i].form = weir_aggregate_form(&node->aggregates[i], type);
     }
-    *before = weir_manifest_find_operator(manifest, record.stage, record.id);
+    *before = find_operator(manifest, record.stage, record.id);
     if (*before != NULL && !(*before)->has_slots && record.has_slots) {
         const struct weir_manifest_operator *known = with_slots(*before, node, slots, arena);
         *before = known != NULL ? known : *before;

@@ -27,11 +27,6 @@ struct weir_state_operators weir_state_operators_of(const struct weir_plan *plan
                                                     const struct weir_manifest *before,
                                                     struct weir_arena *arena);
 
-// NULL: there is none.
-const struct weir_manifest_operator *
-weir_manifest_find_operator(const struct weir_manifest *manifest, const char *stage,
-                            const char *id);
-
 // Where among the slots of `op` the slot stands that computes the same; -1: there is none.
 int32_t weir_state_slot_find(const struct weir_manifest_operator *op,
                              const struct weir_manifest_slot *slot);
