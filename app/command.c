@@ -2,7 +2,9 @@
 // See command.h.
 #include "app/command.h"
 
+#include "app/exit_code.h"
 #include "app/job_check.h"
+#include "runtime/base/failpoint.h"
 
 #include <time.h>
 
@@ -26,6 +28,16 @@ const struct weir_plan *weir_command_load(const struct weir_cli *cli, struct wei
     return config->sql_text != NULL ? weir_job_check(config, arena, faults) : NULL;
 }
 
+void weir_command_load_to_act(const struct weir_cli *cli, struct weir_arena *arena,
+                              struct weir_config *config, struct weir_fault_list *faults)
+{
+    struct weir_error error;
+    weir_command_load(cli, arena, config, faults);
+    if (config->failpoints != NULL && weir_failpoints_init(config->failpoints, &error) != WEIR_OK) {
+        weir_fault_list_add(faults, "%s", error.text);
+    }
+}
+
 void weir_command_load_given(const struct weir_cli *cli, struct weir_arena *arena,
                              struct weir_config *config, struct weir_fault_list *faults)
 {
@@ -35,4 +47,10 @@ void weir_command_load_given(const struct weir_cli *cli, struct weir_arena *aren
                                                  .is_partial_ok = true,
                                                  .is_sql_optional = true},
                      arena, config, faults);
+}
+
+int weir_command_fail(const struct weir_cli *cli, const struct weir_error *error)
+{
+    fprintf(cli->err, "weir: %s\n", error->text);
+    return error->action == WEIR_ACTION_REFUSE ? WEIR_EXIT_REFUSED : WEIR_EXIT_FAILED;
 }

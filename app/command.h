@@ -58,9 +58,15 @@ extern const struct weir_command weir_version_command;
 const struct weir_plan *weir_command_load(const struct weir_cli *cli, struct weir_arena *arena,
                                           struct weir_config *config,
                                           struct weir_fault_list *faults);
+// The same for commands that change something: failpoints are set as well.
+void weir_command_load_to_act(const struct weir_cli *cli, struct weir_arena *arena,
+                              struct weir_config *config, struct weir_fault_list *faults);
 // For commands that look at a job or its store: only what is given has to be right.
 void weir_command_load_given(const struct weir_cli *cli, struct weir_arena *arena,
                              struct weir_config *config, struct weir_fault_list *faults);
+
+// Tells cli->err the error; returns the exit code that it ends with.
+int weir_command_fail(const struct weir_cli *cli, const struct weir_error *error);
 
 // A time as 2026-11-30T00:10:00Z, in the text that is given.
 enum { WEIR_UTC_BYTES = 32 };

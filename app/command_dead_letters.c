@@ -3,7 +3,6 @@
 #include "app/command.h"
 #include "app/dead_letters.h"
 #include "app/exit_code.h"
-#include "runtime/base/failpoint.h"
 #include "runtime/base/log.h"
 
 #include <string.h>
@@ -18,8 +17,7 @@ static int run_loaded(const struct weir_cli *cli, const struct weir_config *conf
     if (weir_dead_letters_replay(config, request, cli->out, &error) == WEIR_OK) {
         return WEIR_EXIT_OK;
     }
-    fprintf(cli->err, "weir: %s\n", error.text);
-    return error.action == WEIR_ACTION_REFUSE ? WEIR_EXIT_REFUSED : WEIR_EXIT_FAILED;
+    return weir_command_fail(cli, &error);
 }
 
 static int run(const struct weir_cli *cli, const struct weir_command_line *line)
@@ -31,7 +29,7 @@ static int run(const struct weir_cli *cli, const struct weir_command_line *line)
     struct weir_arena *arena = weir_arena_create(65536);
     struct weir_fault_list faults;
     struct weir_config config;
-    weir_command_load(cli, arena, &config, &faults);
+    weir_command_load_to_act(cli, arena, &config, &faults);
     struct weir_dead_letters_request request = {
         .topic = line->values[OPTION_TOPIC] != NULL ? line->values[OPTION_TOPIC]
                                                     : config.dead_letter_topic,
@@ -40,10 +38,6 @@ static int run(const struct weir_cli *cli, const struct weir_command_line *line)
     };
     if (faults.count == 0 && request.topic == NULL) {
         weir_fault_list_add(&faults, "neither --topic nor WEIR_DEAD_LETTER_TOPIC names the topic");
-    }
-    struct weir_error error;
-    if (config.failpoints != NULL && weir_failpoints_init(config.failpoints, &error) != WEIR_OK) {
-        weir_fault_list_add(&faults, "%s", error.text);
     }
     int exit_code = WEIR_EXIT_REFUSED;
     if (faults.count == 0) {

@@ -4,7 +4,6 @@
 #include "app/config_table.h"
 #include "app/exit_code.h"
 #include "app/offsets_reset.h"
-#include "runtime/base/failpoint.h"
 #include "runtime/base/log.h"
 
 #include <string.h>
@@ -19,8 +18,7 @@ static int run_loaded(const struct weir_cli *cli, const struct weir_config *conf
     if (weir_offsets_reset(config, table, to, cli->out, &error) == WEIR_OK) {
         return WEIR_EXIT_OK;
     }
-    fprintf(cli->err, "weir: %s\n", error.text);
-    return error.action == WEIR_ACTION_REFUSE ? WEIR_EXIT_REFUSED : WEIR_EXIT_FAILED;
+    return weir_command_fail(cli, &error);
 }
 
 static int run(const struct weir_cli *cli, const struct weir_command_line *line)
@@ -38,12 +36,9 @@ static int run(const struct weir_cli *cli, const struct weir_command_line *line)
     struct weir_config config;
     struct weir_config where = {0};
     struct weir_error error;
-    weir_command_load(cli, arena, &config, &faults);
+    weir_command_load_to_act(cli, arena, &config, &faults);
     if (weir_parse_start(to, arena, &where, &error) != WEIR_OK) {
         weir_fault_list_add(&faults, "--to: %s", error.text);
-    }
-    if (config.failpoints != NULL && weir_failpoints_init(config.failpoints, &error) != WEIR_OK) {
-        weir_fault_list_add(&faults, "%s", error.text);
     }
     int exit_code = WEIR_EXIT_REFUSED;
     if (faults.count == 0) {

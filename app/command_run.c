@@ -3,7 +3,6 @@
 // opened and the job runs (app/run.h).
 #include "app/command.h"
 #include "app/exit_code.h"
-#include "runtime/base/failpoint.h"
 #include "runtime/base/log.h"
 
 static int run(const struct weir_cli *cli, const struct weir_command_line *line)
@@ -12,11 +11,7 @@ static int run(const struct weir_cli *cli, const struct weir_command_line *line)
     struct weir_arena *arena = weir_arena_create(65536);
     struct weir_fault_list faults;
     struct weir_config config;
-    struct weir_error error;
-    weir_command_load(cli, arena, &config, &faults);
-    if (config.failpoints != NULL && weir_failpoints_init(config.failpoints, &error) != WEIR_OK) {
-        weir_fault_list_add(&faults, "%s", error.text);
-    }
+    weir_command_load_to_act(cli, arena, &config, &faults);
     int exit_code = WEIR_EXIT_REFUSED;
     if (faults.count == 0) {
         weir_log_init(config.log_level, config.log_format);

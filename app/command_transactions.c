@@ -22,8 +22,7 @@ static int run(const struct weir_cli *cli, const struct weir_command_line *line)
         weir_log_init(config.log_level, config.log_format);
         if (weir_transactions(&config, (line->options & OPTION_ABORT) != 0, cli->out, &error) !=
             WEIR_OK) {
-            fprintf(cli->err, "weir: %s\n", error.text);
-            exit_code = error.action == WEIR_ACTION_REFUSE ? WEIR_EXIT_REFUSED : WEIR_EXIT_FAILED;
+            exit_code = weir_command_fail(cli, &error);
         }
     }
     weir_arena_destroy(arena);

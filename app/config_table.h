@@ -46,7 +46,6 @@ struct weir_variable {
 extern const struct weir_variable weir_variables[];
 extern const uint32_t weir_variable_count;
 
-
 // Reads a text as the variable wants it, default or given.
 enum weir_status weir_variable_parse(const struct weir_variable *variable, const char *text,
                                      struct weir_arena *arena, struct weir_config *config,
