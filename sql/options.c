@@ -46,23 +46,11 @@ refuse(const struct options *options, const char *hint, const char *format, ...)
                           "option %s: %s", options->option->name, text);
 }
 
-// The idx of value among allowed; -1: a fault was added that lists them.
 static int32_t choose(const struct options *options, const char *value, const char *const *allowed,
                       uint32_t allowed_count)
 {
-    struct weir_buffer list = {0};
-    for (uint32_t i = 0; i < allowed_count; i++) {
-        if (strcmp(value, allowed[i]) == 0) {
-            weir_buffer_deinit(&list);
-            return (int32_t)i;
-        }
-        weir_buffer_printf(&list, "%s%s", i == 0 ? "" : ", ", allowed[i]);
-    }
-    refuse(options,
-           weir_arena_printf(options->planner->arena, "allowed: %s", weir_buffer_text(&list)),
-           "\"%s\" is not one of its values", value);
-    weir_buffer_deinit(&list);
-    return -1;
+    (void)value; // the option's
+    return weir_sql_option_word(options->planner, options->option, allowed, allowed_count);
 }
 
 // One of the values that come with the next releases.

@@ -4,40 +4,51 @@
 
 #include <string.h>
 
-static enum weir_status parse_strategy(struct weir_planner *planner,
-                                       const struct weir_ast_option *option,
-                                       struct weir_table *table)
+enum { STRATEGY_COUNT = 3, FRAMING_COUNT = 3 };
+
+static const char *const strategies[STRATEGY_COUNT] = {
+    [WEIR_SUBJECT_TOPIC] = "topic",
+    [WEIR_SUBJECT_RECORD] = "record",
+    [WEIR_SUBJECT_TOPIC_RECORD] = "topic_record",
+};
+static const char *const framings[FRAMING_COUNT] = {
+    [WEIR_FRAMING_REGISTRY] = "registry",
+    [WEIR_FRAMING_SINGLE_OBJECT] = "single_object",
+    [WEIR_FRAMING_NONE] = "none",
+};
+
+// Where the value of an option goes that is taken as it is; NULL: of none of these.
+static const char **text_of(struct weir_table *table, const char *name)
 {
-    static const char *const names[] = {[WEIR_SUBJECT_TOPIC] = "topic",
-                                        [WEIR_SUBJECT_RECORD] = "record",
-                                        [WEIR_SUBJECT_TOPIC_RECORD] = "topic_record"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (strcmp(option->value, names[i]) == 0) {
-            table->subject_strategy = (enum weir_subject_strategy)i;
-            return WEIR_OK;
+    const struct {
+        const char *name;
+        const char **text;
+    } texts[] = {
+        {"schema_registry", &table->schema_registry},
+        {"schema_registry_username", &table->schema_registry_username},
+        {"schema_registry_password", &table->schema_registry_password},
+        {"schema_registry_token", &table->schema_registry_token},
+        {"subject", &table->subject},
+        {"record_name", &table->record_name},
+        {"schema", &table->avro_schema},
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        if (strcmp(name, texts[i].name) == 0) {
+            return texts[i].text;
         }
     }
-    return weir_fault_add(
-        &planner->faults, option->value_offset, "allowed: topic, record, topic_record",
-        "option subject_strategy: \"%s\" is not one of its values", option->value);
+    return NULL;
 }
 
-static enum weir_status parse_framing(struct weir_planner *planner,
-                                      const struct weir_ast_option *option,
-                                      struct weir_table *table)
+static enum weir_status check_url(struct weir_planner *planner,
+                                  const struct weir_ast_option *option)
 {
-    static const char *const names[] = {[WEIR_FRAMING_REGISTRY] = "registry",
-                                        [WEIR_FRAMING_SINGLE_OBJECT] = "single_object",
-                                        [WEIR_FRAMING_NONE] = "none"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (strcmp(option->value, names[i]) == 0) {
-            table->framing = (enum weir_framing)i;
-            return WEIR_OK;
-        }
+    if (strncmp(option->value, "http://", 7) != 0 && strncmp(option->value, "https://", 8) != 0) {
+        return weir_fault_add(&planner->faults, option->value_offset,
+                              "for example 'http://registry:8081'",
+                              "option schema_registry: not a URL of http or https");
     }
-    return weir_fault_add(&planner->faults, option->value_offset,
-                          "allowed: registry, single_object, none",
-                          "option framing: \"%s\" is not one of its values", option->value);
+    return WEIR_OK;
 }
 
 static bool is_letter(char c)
@@ -46,9 +57,8 @@ static bool is_letter(char c)
 }
 
 // Names that Avro takes, with dots between them.
-static enum weir_status parse_record_name(struct weir_planner *planner,
-                                          const struct weir_ast_option *option,
-                                          struct weir_table *table)
+static enum weir_status check_record_name(struct weir_planner *planner,
+                                          const struct weir_ast_option *option)
 {
     bool is_good = true;
     char before = '.';
@@ -64,7 +74,6 @@ static enum weir_status parse_record_name(struct weir_planner *planner,
                               "option record_name: \"%s\" is no name of an Avro record",
                               option->value);
     }
-    table->record_name = option->value;
     return WEIR_OK;
 }
 
@@ -72,37 +81,26 @@ enum weir_status weir_sql_registry_option(struct weir_planner *planner,
                                           const struct weir_ast_option *option,
                                           struct weir_table *table)
 {
-    const char *value = option->value;
-    if (strcmp(option->name, "schema_registry") == 0) {
-        table->schema_registry = value;
-        if (strncmp(value, "http://", 7) != 0 && strncmp(value, "https://", 8) != 0) {
-            return weir_fault_add(&planner->faults, option->value_offset,
-                                  "for example 'http://registry:8081'",
-                                  "option schema_registry: not a URL of http or https");
-        }
-    } else if (strcmp(option->name, "schema_registry_username") == 0) {
-        table->schema_registry_username = value;
-    } else if (strcmp(option->name, "schema_registry_password") == 0) {
-        table->schema_registry_password = value;
-    } else if (strcmp(option->name, "schema_registry_token") == 0) {
-        table->schema_registry_token = value;
-    } else if (strcmp(option->name, "subject") == 0) {
-        table->subject = value;
-    } else if (strcmp(option->name, "subject_strategy") == 0) {
-        return parse_strategy(planner, option, table);
-    } else if (strcmp(option->name, "framing") == 0) {
-        return parse_framing(planner, option, table);
-    } else if (strcmp(option->name, "schema") == 0) {
-        table->avro_schema = value;
-    } else if (strcmp(option->name, "record_name") == 0) {
-        return parse_record_name(planner, option, table);
-    } else if (strcmp(value, "true") == 0 || strcmp(value, "false") == 0) {
-        table->is_registering = value[0] == 't';
-    } else {
-        return weir_fault_add(&planner->faults, option->value_offset, "allowed: true, false",
-                              "option auto_register: \"%s\" is not one of its values", value);
+    static const char *const truths[] = {"true", "false"};
+    const char **text = text_of(table, option->name);
+    int32_t idx = 0;
+    if (text != NULL) {
+        *text = option->value;
+        return text == &table->schema_registry ? check_url(planner, option)
+               : text == &table->record_name   ? check_record_name(planner, option)
+                                               : WEIR_OK;
     }
-    return WEIR_OK;
+    if (strcmp(option->name, "subject_strategy") == 0) {
+        idx = weir_sql_option_word(planner, option, strategies, STRATEGY_COUNT);
+        table->subject_strategy = idx < 0 ? WEIR_SUBJECT_TOPIC : (enum weir_subject_strategy)idx;
+    } else if (strcmp(option->name, "framing") == 0) {
+        idx = weir_sql_option_word(planner, option, framings, FRAMING_COUNT);
+        table->framing = idx < 0 ? WEIR_FRAMING_REGISTRY : (enum weir_framing)idx;
+    } else {
+        idx = weir_sql_option_word(planner, option, truths, 2);
+        table->is_registering = idx != 1;
+    }
+    return idx < 0 ? WEIR_ERROR : WEIR_OK;
 }
 
 // --- CREATE TABLE t () -----------------------------------------------------------------------
@@ -115,27 +113,21 @@ static void read_place(const struct weir_ast_statement *statement, struct weir_t
     *table = (struct weir_table){.name = statement->name, .topic = statement->name};
     for (uint32_t i = 0; i < statement->option_count; i++) {
         const struct weir_ast_option *option = &statement->options[i];
-        const char **to = strcmp(option->name, "topic") == 0             ? &table->topic
-                          : strcmp(option->name, "format") == 0          ? &format
-                          : strcmp(option->name, "key_format") == 0      ? &key_format
-                          : strcmp(option->name, "schema_registry") == 0 ? &table->schema_registry
-                          : strcmp(option->name, "schema_registry_username") == 0
-                              ? &table->schema_registry_username
-                          : strcmp(option->name, "schema_registry_password") == 0
-                              ? &table->schema_registry_password
-                          : strcmp(option->name, "schema_registry_token") == 0
-                              ? &table->schema_registry_token
-                          : strcmp(option->name, "schema") == 0      ? &table->avro_schema
-                          : strcmp(option->name, "subject") == 0     ? &table->subject
-                          : strcmp(option->name, "record_name") == 0 ? &table->record_name
-                                                                     : NULL;
-        if (to != NULL && option->value != NULL) {
+        if (option->value == NULL) {
+            continue;
+        }
+        const char **to = strcmp(option->name, "topic") == 0        ? &table->topic
+                          : strcmp(option->name, "format") == 0     ? &format
+                          : strcmp(option->name, "key_format") == 0 ? &key_format
+                                                                    : text_of(table, option->name);
+        if (to != NULL) {
             *to = option->value;
-        } else if (option->value != NULL && strcmp(option->name, "subject_strategy") == 0) {
-            table->subject_strategy = strcmp(option->value, "record") == 0 ? WEIR_SUBJECT_RECORD
-                                      : strcmp(option->value, "topic_record") == 0
-                                          ? WEIR_SUBJECT_TOPIC_RECORD
-                                          : WEIR_SUBJECT_TOPIC;
+        }
+        for (int s = 0; s < STRATEGY_COUNT; s++) {
+            if (strcmp(option->name, "subject_strategy") == 0 &&
+                strcmp(option->value, strategies[s]) == 0) {
+                table->subject_strategy = (enum weir_subject_strategy)s;
+            }
         }
     }
     table->format = strcmp(format, "avro") == 0 ? WEIR_FORMAT_AVRO : WEIR_FORMAT_JSON;

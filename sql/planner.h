@@ -99,11 +99,19 @@ enum weir_status weir_sql_type(struct weir_planner *planner, const struct weir_a
 
 // --- options.c -------------------------------------------------------------------------------
 
-// In option_column.c. A column as options name it: as it is; else, as PostgreSQL does without
+// --- option_value.c --------------------------------------------------------------------------
+
+// The idx of the option's value among allowed; -1: a fault was added that lists them.
+int32_t weir_sql_option_word(struct weir_planner *planner, const struct weir_ast_option *option,
+                             const char *const *allowed, uint32_t allowed_count);
+
+// A column as options name it: as it is; else, as PostgreSQL does without
 // quotes, in lower case; within double quotes exactly so. -1: there is none; *wanted is its name
 // without quotes, *nearest one that is like it or NULL.
 int32_t weir_sql_option_column(struct weir_arena *arena, const struct weir_table *table,
                                const char *name, const char **wanted, const char **nearest);
+
+// --- options.c -------------------------------------------------------------------------------
 
 // Sets the fields of table from the WITH options of its statement. All faults are added. Columns
 // must be known for the options that name some; with_columns false: they are broken.

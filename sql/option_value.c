@@ -1,10 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// The column that an option names (planner.h).
+// What the value of an option says: one of some words, a column (planner.h).
 #include "sql/nearest.h"
 #include "sql/planner.h"
 
 #include <ctype.h>
 #include <string.h>
+
+int32_t weir_sql_option_word(struct weir_planner *planner, const struct weir_ast_option *option,
+                             const char *const *allowed, uint32_t allowed_count)
+{
+    struct weir_buffer list = {0};
+    for (uint32_t i = 0; i < allowed_count; i++) {
+        if (strcmp(option->value, allowed[i]) == 0) {
+            weir_buffer_deinit(&list);
+            return (int32_t)i;
+        }
+        weir_buffer_printf(&list, "%s%s", i == 0 ? "" : ", ", allowed[i]);
+    }
+    weir_fault_add(&planner->faults, option->value_offset,
+                   weir_arena_printf(planner->arena, "allowed: %s", weir_buffer_text(&list)),
+                   "option %s: \"%s\" is not one of its values", option->name, option->value);
+    weir_buffer_deinit(&list);
+    return -1;
+}
 
 int32_t weir_sql_option_column(struct weir_arena *arena, const struct weir_table *table,
                                const char *name, const char **wanted, const char **nearest)
