@@ -8,6 +8,7 @@
 #include "app/config_environment.h"
 #include "app/config_kafka.h"
 #include "app/config_table.h"
+#include "app/registry_columns.h"
 #include "app/secret.h"
 #include "runtime/base/assert.h"
 #include "runtime/base/text.h"
@@ -309,5 +310,6 @@ enum weir_status weir_config_load(const struct weir_config_input *input, struct 
     config->settings = loader.settings;
     config->notice_count = loader.notices.count;
     config->notices = loader.notices.texts;
+    config->columns = weir_registry_columns_create(config, arena);
     return faults->count == fault_count_before ? WEIR_OK : WEIR_ERROR;
 }

@@ -93,6 +93,10 @@ struct weir_config {
     uint32_t notice_count; // what a run warns about at its start, a line each
     const char **notices;
     struct weir_secrets secrets; // what no output may show
+
+    // Who is asked for the columns of tables that are created without any, whenever the SQL is
+    // planned: by the main thread.
+    struct weir_sql_columns *columns;
 };
 
 struct weir_config_input {

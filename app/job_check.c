@@ -3,7 +3,6 @@
 #include "app/job_check.h"
 
 #include "app/registries.h"
-#include "app/registry_columns.h"
 #include "app/secret.h"
 #include "app/topics.h"
 
@@ -65,13 +64,12 @@ const struct weir_plan *weir_job_plan(const struct weir_config *config, struct w
 {
     const struct weir_plan *plan = NULL;
     struct weir_error error;
-    struct weir_sql_columns *columns = weir_registry_columns_create(config, arena);
     const char *sql_text = weir_text_blank_secrets(arena, config->sql_text);
     if (strcmp(sql_text, config->sql_text) != 0) {
         // Once with its secrets, which a registry may want to see.
-        (void)weir_sql_plan_asking(config->sql_text, columns, arena, &plan, &error);
+        (void)weir_sql_plan_asking(config->sql_text, config->columns, arena, &plan, &error);
     }
-    if (weir_sql_plan_asking(sql_text, columns, arena, &plan, &error) != WEIR_OK) {
+    if (weir_sql_plan_asking(sql_text, config->columns, arena, &plan, &error) != WEIR_OK) {
         add_sql_faults(config, error.text, faults);
         return NULL;
     }

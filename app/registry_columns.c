@@ -239,12 +239,11 @@ static enum weir_status ask_registry(struct registry_columns *columns,
 }
 
 static enum weir_status ask(struct weir_sql_columns *base, const struct weir_table *table,
-                            bool has_key, struct weir_arena *arena, uint32_t *count,
-                            const struct weir_field **fields, struct weir_error *error)
+                            bool has_key, uint32_t *count, const struct weir_field **fields,
+                            struct weir_error *error)
 {
     struct registry_columns *columns = (struct registry_columns *)base;
     struct known *known = columns->known;
-    (void)arena; // the fields live as long as this object
     while (known != NULL && strcmp(known->table, table->name) != 0) {
         known = known->next;
     }

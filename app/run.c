@@ -16,7 +16,6 @@
 #include "app/exit_code.h"
 #include "app/http/server.h"
 #include "app/job.h"
-#include "app/registry_columns.h"
 #include "app/restart.h"
 #include "app/signals.h"
 #include "app/state_lock.h"
@@ -93,16 +92,21 @@ static enum weir_status create_client(const struct weir_config *config,
     return weir_rdkafka_create(&client, kafka, error);
 }
 
-enum weir_status weir_job_prepare(const struct weir_config *config, int64_t lock_timeout_ms,
-                                  struct weir_arena *arena, struct weir_job_context *context,
-                                  struct weir_error *error)
+static enum weir_status begin(const struct weir_config *config, struct weir_arena *arena,
+                              struct weir_job_context *context, struct weir_error *error)
 {
     context->config = config;
     context->clock = &weir_system_clock;
     context->stop_requests = &weir_stop_requests;
+    return weir_sql_plan_asking(config->sql_text, config->columns, arena, &context->plan, error);
+}
+
+enum weir_status weir_job_prepare(const struct weir_config *config, int64_t lock_timeout_ms,
+                                  struct weir_arena *arena, struct weir_job_context *context,
+                                  struct weir_error *error)
+{
     int lock;
-    if (weir_sql_plan_asking(config->sql_text, weir_registry_columns_create(config, arena), arena,
-                             &context->plan, error) != WEIR_OK ||
+    if (begin(config, arena, context, error) != WEIR_OK ||
         weir_state_lock(config->state_dir, lock_timeout_ms, &weir_stop_requests, &lock, error) !=
             WEIR_OK ||
         weir_store_open(config->checkpoint_dir, config->job_id, (int32_t)config->instance_id,
@@ -116,14 +120,9 @@ enum weir_status weir_job_prepare(const struct weir_config *config, int64_t lock
 enum weir_status weir_job_connect(const struct weir_config *config, struct weir_arena *arena,
                                   struct weir_job_context *context, struct weir_error *error)
 {
-    context->config = config;
-    context->clock = &weir_system_clock;
-    context->stop_requests = &weir_stop_requests;
-    if (weir_sql_plan_asking(config->sql_text, weir_registry_columns_create(config, arena), arena,
-                             &context->plan, error) != WEIR_OK) {
-        return WEIR_ERROR;
-    }
-    return create_client(config, context->plan, &context->kafka, error);
+    return begin(config, arena, context, error) == WEIR_OK
+               ? create_client(config, context->plan, &context->kafka, error)
+               : WEIR_ERROR;
 }
 
 void weir_job_release(struct weir_job_context *context)

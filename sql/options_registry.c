@@ -158,8 +158,8 @@ enum weir_status weir_sql_registry_columns(struct weir_planner *planner,
         return weir_fault_add(&planner->faults, given->name_offset, "write the columns",
                               "the columns are the schema registry's, which is not asked here");
     }
-    if (planner->columns->ask(planner->columns, &table, given->key_column_count > 0, planner->arena,
-                              &count, &fields, &error) != WEIR_OK) {
+    if (planner->columns->ask(planner->columns, &table, given->key_column_count > 0, &count,
+                              &fields, &error) != WEIR_OK) {
         return weir_fault_add(&planner->faults, given->name_offset, NULL,
                               "the columns cannot be had: %s", error.text);
     }

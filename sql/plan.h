@@ -191,14 +191,14 @@ enum weir_status weir_sql_plan(const char *sql_text, struct weir_arena *arena,
 // Who knows the columns of a table that is created without any: CREATE TABLE t ().
 struct weir_sql_columns {
     // table: its name, topic, and the options of tables in Avro, unchecked. has_key: the message
-    // key holds columns. Columns are put into the arena, those of the key first. Error: what is
-    // wrong. May block.
+    // key holds columns. Fields live as long as this object; those of the key come first. Error:
+    // what is wrong. May block.
     enum weir_status (*ask)(struct weir_sql_columns *columns, const struct weir_table *table,
-                            bool has_key, struct weir_arena *arena, uint32_t *count,
-                            const struct weir_field **fields, struct weir_error *error);
+                            bool has_key, uint32_t *count, const struct weir_field **fields,
+                            struct weir_error *error);
 };
 
-// As weir_sql_plan, which asks nobody: such tables are faults.
+// As weir_sql_plan, which asks nobody: such tables are faults. `columns` outlives the plan.
 enum weir_status weir_sql_plan_asking(const char *sql_text, struct weir_sql_columns *columns,
                                       struct weir_arena *arena, const struct weir_plan **plan,
                                       struct weir_error *error);
