@@ -121,3 +121,19 @@ void client_read(struct weir_consumer *consumer, uint32_t count,
         consumer->ops->release(consumer);
     }
 }
+
+uint32_t client_take_all(struct weir_consumer *consumer)
+{
+    struct weir_fetched fetched[64];
+    struct weir_error error;
+    uint32_t record_count = 0;
+    uint32_t count = 0;
+    do {
+        assert_ok(consumer->ops->fetch(consumer, 64, 0, fetched, &count, &error), &error);
+        for (uint32_t i = 0; i < count; i++) {
+            record_count += fetched[i].kind == WEIR_FETCH_RECORD;
+        }
+        consumer->ops->release(consumer);
+    } while (count != 0);
+    return record_count;
+}

@@ -46,6 +46,9 @@ struct weir_producer *client_producer(struct weir_kafka *kafka, const char *tran
 void client_produce(struct weir_producer *producer, const char *topic, int32_t partition,
                     const char *key, const char *value, struct counted_delivery *delivery);
 
+// Takes what is there without waiting, until nothing is; the number of records.
+uint32_t client_take_all(struct weir_consumer *consumer);
+
 // Reads from where the consumer stands until `count` records were seen, handing each to `see`.
 void client_read(struct weir_consumer *consumer, uint32_t count,
                  void (*see)(const struct weir_fetched *fetched, void *context), void *context);

@@ -269,23 +269,6 @@ static void test_fetch_reports_offset_that_is_gone_as_error_of_the_partition(voi
     }
 }
 
-// Takes what is there without waiting; the number of records.
-static uint32_t take_all(struct weir_consumer *consumer)
-{
-    struct weir_fetched fetched[64];
-    struct weir_error error;
-    uint32_t record_count = 0;
-    uint32_t count = 0;
-    do {
-        assert_ok(consumer->ops->fetch(consumer, 64, 0, fetched, &count, &error), &error);
-        for (uint32_t i = 0; i < count; i++) {
-            record_count += fetched[i].kind == WEIR_FETCH_RECORD;
-        }
-        consumer->ops->release(consumer);
-    } while (count != 0);
-    return record_count;
-}
-
 static void test_descriptor_wakes_when_records_come_in(void **state)
 {
     (void)state;
@@ -298,7 +281,7 @@ static void test_descriptor_wakes_when_records_come_in(void **state)
     struct pollfd wait = {.fd = descriptor, .events = POLLIN};
     const struct weir_test_record record = weir_test_record_of(0, "k", "v");
     for (int round = 0; round < 5; round++) {
-        assert_int_equal(take_all(consumer), 0);
+        assert_int_equal(client_take_all(consumer), 0);
         weir_test_produce(bootstrap, "wake", &record, 1);
         // As a task does: sleep on the descriptor, empty it, then the queue. The end of the
         // partition wakes too.
@@ -307,7 +290,7 @@ static void test_descriptor_wakes_when_records_come_in(void **state)
             uint64_t value;
             assert_int_equal(poll(&wait, 1, 10000), 1);
             assert_int_equal(read(descriptor, &value, sizeof(value)), sizeof(value));
-            record_count = take_all(consumer);
+            record_count = client_take_all(consumer);
         }
         assert_int_equal(record_count, 1);
     }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // kafka/client.h behind a proxy that loses, holds and cuts single requests, and with brokers that
 // die or freeze: which handles count as used up, what becomes RETRY, RECOVER, FENCED, that every
-// call comes back in time, and that a process can be made to die at every step of a commit.
+// call comes back in time, that a queue which ran dry wakes the client, and that a process can be
+// made to die at every step of a commit.
 // clang-format off
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,6 +14,7 @@
 #include "tests/harness/base.h"
 #include "tests/harness/broker.h"
 #include "tests/harness/process.h"
+#include "tests/harness/producer.h"
 #include "tests/harness/reader.h"
 #include "tests/harness/topic.h"
 #include "tests/integration/client_util.h"
@@ -263,6 +265,50 @@ static void test_consumer_and_producer_go_on_after_the_broker_was_killed(void **
     producer->ops->destroy(producer);
 }
 
+static void see_nothing(const struct weir_fetched *fetched, void *context)
+{
+    (void)fetched;
+    (void)context;
+}
+
+// librdkafka before 2.2.0 may sleep for a second behind a full queue, and a request wakes it: not
+// only now and then, but whenever the queue is found empty.
+static void test_queue_that_ran_dry_wakes_the_client(void **state)
+{
+    (void)state;
+    if (weir_rdkafka_property_exists("fetch.queue.backoff.ms")) {
+        skip();
+    }
+    // So few are queued that every record is reason enough.
+    static const char *const few_queued[] = {"queued.min.messages", "100", NULL};
+    struct weir_kafka *own = client_create(bootstrap, "dry-group", few_queued);
+    struct weir_test_record records[200];
+    for (int i = 0; i < 200; i++) {
+        records[i] = weir_test_record_of(0, "k", "v");
+    }
+    weir_test_topic_create(direct, "dry", 1, NULL);
+    weir_test_produce(direct, "dry", records, 200);
+    bool is_drained = false;
+    for (int tries = 0; !is_drained && tries < 10; tries++) {
+        struct weir_consumer *consumer = NULL;
+        struct weir_error error;
+        assert_ok(own->ops->consumer_create(own, &consumer, &error), &error);
+        const struct weir_partition_start start_at = {"dry", 0, 0};
+        assert_ok(consumer->ops->assign(consumer, 1, &start_at, &error), &error);
+        client_read(consumer, 1, see_nothing, NULL); // from here on, wakes are 20 ms apart
+        int64_t asked_count = weir_test_proxy_request_count(proxy, WEIR_TEST_API_METADATA);
+        int64_t start_ms = weir_test_now_ms(); // a second later little is read, and nobody woken
+        is_drained = client_take_all(consumer) != 0 && weir_test_now_ms() - start_ms < 500;
+        if (is_drained) {
+            WEIR_TEST_WAIT_UNTIL(
+                weir_test_proxy_request_count(proxy, WEIR_TEST_API_METADATA) > asked_count, 10000);
+        }
+        consumer->ops->destroy(consumer);
+    }
+    assert_true(is_drained);
+    own->ops->destroy(own);
+}
+
 // --- dying at a step -----------------------------------------------------------------------------
 
 // What this program does when it is started by start_dying: one transaction with the failpoint set.
@@ -358,6 +404,7 @@ int main(void)
         cmocka_unit_test(test_commit_without_an_answer_is_asked_again_until_it_comes),
         cmocka_unit_test(test_init_that_times_out_is_asked_again),
         cmocka_unit_test(test_every_call_comes_back_while_the_broker_is_frozen),
+        cmocka_unit_test(test_queue_that_ran_dry_wakes_the_client),
         cmocka_unit_test(test_consumer_and_producer_go_on_after_the_broker_was_killed),
     };
     return cmocka_run_group_tests_name("integration/test_client_network", tests, start, stop);
