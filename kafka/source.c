@@ -255,7 +255,12 @@ static enum weir_status take_records(struct source *source, uint32_t fetched_cou
 
 // --- partitions that are not read ---------------------------------------------------------------
 
-// Every partition that is neither held nor paused, from its position.
+static bool is_read(const struct partition *partition)
+{
+    return !partition->is_held && !partition->is_paused;
+}
+
+// Every partition that is read, from its position.
 static enum weir_status assign(struct source *source, struct weir_error *error)
 {
     const struct weir_source_config *config = &source->config;
@@ -265,7 +270,7 @@ static enum weir_status assign(struct source *source, struct weir_error *error)
         starts[i] = (struct weir_partition_start){
             .topic = config->topic,
             .partition = partition->at.partition,
-            .offset = partition->is_held || partition->is_paused ? -1 : partition->at.offset};
+            .offset = is_read(partition) ? partition->at.offset : -1};
     }
     enum weir_status status =
         config->consumer->ops->assign(config->consumer, config->partition_count, starts, error);
@@ -273,16 +278,20 @@ static enum weir_status assign(struct source *source, struct weir_error *error)
     return status;
 }
 
-static enum weir_status pause_partitions(struct source *source, struct weir_error *error)
+// Takes over what is wanted of partitions; true: something else than before.
+static bool pause_partitions(struct source *source)
 {
     // Read first: what is wanted meanwhile is done by the next poll.
-    source->pause_done_count =
-        atomic_load_explicit(&source->pause_count, memory_order_acquire);
+    uint32_t count = atomic_load_explicit(&source->pause_count, memory_order_acquire);
+    if (count == source->pause_done_count) {
+        return false;
+    }
+    source->pause_done_count = count;
     for (uint32_t i = 0; i < source->config.partition_count; i++) {
         struct partition *partition = &source->partitions[i];
         partition->is_paused = atomic_load(&partition->is_pause_wanted);
     }
-    return assign(source, error);
+    return true;
 }
 
 static bool needs_schema(const struct source *source, const struct weir_fetched *fetched,
@@ -319,19 +328,19 @@ static uint32_t hold_partitions(struct source *source, uint32_t fetched_count)
     return kept_count;
 }
 
-// Partitions whose schemas have come are read again.
-static enum weir_status release_partitions(struct source *source, struct weir_error *error)
+// Partitions whose schemas have come are held no more; true: there are some.
+static bool release_partitions(struct source *source)
 {
     struct weir_decoder *decoder = source->config.decoder;
     uint32_t held_count = source->held_count;
-    for (uint32_t i = 0; i < source->config.partition_count; i++) {
+    for (uint32_t i = 0; held_count != 0 && i < source->config.partition_count; i++) {
         struct partition *partition = &source->partitions[i];
         if (partition->is_held && !decoder->ops->is_missing(decoder, partition->missing_id)) {
             partition->is_held = false;
             source->held_count--;
         }
     }
-    return source->held_count == held_count ? WEIR_OK : assign(source, error);
+    return source->held_count != held_count;
 }
 
 // True: all of what was fetched, but for the partitions that are held from now on, can be decoded.
@@ -368,12 +377,9 @@ static enum weir_status fetch(struct source *source, uint32_t *fetched_count,
     if (*fetched_count != 0) {
         return WEIR_OK;
     }
-    if (atomic_load_explicit(&source->pause_count, memory_order_acquire) !=
-            source->pause_done_count &&
-        pause_partitions(source, error) != WEIR_OK) {
-        return WEIR_ERROR;
-    }
-    if (source->held_count != 0 && release_partitions(source, error) != WEIR_OK) {
+    bool is_paused_otherwise = pause_partitions(source);
+    bool is_released = release_partitions(source);
+    if ((is_paused_otherwise || is_released) && assign(source, error) != WEIR_OK) {
         return WEIR_ERROR;
     }
     return consumer->ops->fetch(consumer, WEIR_BATCH_ROWS_MAX, 0, source->fetched, fetched_count,
@@ -445,7 +451,7 @@ static bool is_at_end(const struct weir_source *base, int32_t number)
         if (partition->at.partition == number) {
             // One that is held is not at its end: a record waits. In one that is paused any may.
             return partition->is_done ||
-                   (!partition->is_held && !partition->is_paused &&
+                   (is_read(partition) &&
                     atomic_load_explicit(&partition->end, memory_order_relaxed) ==
                         partition->at.offset &&
                     consumer->ops->high_watermark(consumer, i) == partition->at.offset);
