@@ -30,9 +30,8 @@
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <time.h>
 
-enum { STORE_RETRY_PAUSE_MS = 500, LOOK_TIMEOUT_MS = 10000, LOOK_PAUSE_MS = 100 };
+enum { STORE_RETRY_PAUSE_MS = 500, LOOK_TIMEOUT_MS = 10000 };
 
 struct weir_committer {
     struct weir_committer_config config;
@@ -227,12 +226,10 @@ static enum weir_status read_pointer(const struct weir_committer_config *config,
     while (config->kafka->ops->committed(config->kafka, WEIR_READ_COMMITTED,
                                          config->partition_count, partitions, committed,
                                          LOOK_TIMEOUT_MS, error) != WEIR_OK) {
-        if (error->action != WEIR_ACTION_RETRY || weir_now_ms(config->clock) >= deadline_ms) {
+        if (!weir_handles_may_retry(config->handles, error, deadline_ms)) {
             error->action = WEIR_ACTION_RECOVER;
             return weir_error_context(error, "reading the pointer behind a new handle");
         }
-        struct timespec pause = {.tv_nsec = LOOK_PAUSE_MS * 1000000};
-        nanosleep(&pause, NULL);
     }
     return WEIR_OK;
 }

@@ -51,20 +51,14 @@ static struct handle *handle_of(struct weir_handles *handles, int64_t epoch)
     return &handles->handles[epoch % WEIR_HANDLE_COUNT];
 }
 
-static void pause_ms(int64_t ms)
-{
-    struct timespec wait = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
-    nanosleep(&wait, NULL);
-}
-
-// May the same call be made again?
-static bool may_retry(struct weir_handles *handles, const struct weir_error *error,
-                      int64_t deadline_ms)
+bool weir_handles_may_retry(const struct weir_handles *handles, const struct weir_error *error,
+                            int64_t deadline_ms)
 {
     if (error->action != WEIR_ACTION_RETRY || weir_now_ms(handles->clock) >= deadline_ms) {
         return false;
     }
-    pause_ms(RETRY_PAUSE_MS);
+    struct timespec pause = {.tv_nsec = RETRY_PAUSE_MS * 1000000};
+    nanosleep(&pause, NULL);
     return true;
 }
 
@@ -78,63 +72,48 @@ static enum weir_status out_of_time(struct weir_error *error, const char *what, 
     return WEIR_ERROR;
 }
 
-static enum weir_status create_producer(struct weir_handles *handles, struct handle *handle,
-                                        struct weir_error *error)
-{
-    return handles->kafka->ops->producer_create(handles->kafka, handle->id, &handle->producer,
-                                                error);
-}
-
-// A client whose first broker dies under it may ask that one for ever (librdkafka 2.0.2): after the
-// time of a call a new one takes its place, which knows all brokers again.
-static enum weir_status init_once(struct weir_handles *handles, struct handle *handle,
-                                  int64_t deadline_ms, struct weir_error *error)
-{
-    if (create_producer(handles, handle, error) != WEIR_OK) {
-        return WEIR_ERROR;
-    }
-    int64_t replaced_ms = weir_now_ms(handles->clock) + CALL_TIMEOUT_MS;
-    while (handle->producer->ops->init_transactions(handle->producer, CALL_TIMEOUT_MS, error) !=
-           WEIR_OK) {
-        if (!may_retry(handles, error, deadline_ms)) {
-            return out_of_time(error, "init_transactions", handle->id);
-        }
-        if (weir_now_ms(handles->clock) >= replaced_ms) {
-            weir_log(WEIR_LOG_WARN, "producer %s: %s; trying with a new client", handle->id,
-                     error->text);
-            handle->producer->ops->destroy(handle->producer);
-            handle->producer = NULL;
-            if (create_producer(handles, handle, error) != WEIR_OK) {
-                return WEIR_ERROR;
-            }
-            replaced_ms = weir_now_ms(handles->clock) + CALL_TIMEOUT_MS;
-        }
-    }
-    return WEIR_OK;
-}
-
 static bool is_used_up(const struct handle *handle)
 {
     return handle->producer->ops->is_used_up(handle->producer) &&
            !weir_failpoint("handles.keep_used_up");
 }
 
-// Until an init has had its answer (invariant 4).
+static void drop_producer(struct handle *handle)
+{
+    handle->producer->ops->destroy(handle->producer);
+    handle->producer = NULL;
+}
+
+// Tries until every init of a client has had its answer (invariant 4). A client whose first broker
+// dies under it may ask that one for ever (librdkafka 2.0.2): after the time of a call a new one
+// takes its place, which knows all brokers again.
 static enum weir_status init_handle(struct weir_handles *handles, struct handle *handle,
                                     int64_t deadline_ms, struct weir_error *error)
 {
+    int64_t replaced_ms = 0;
     for (;;) {
-        if (init_once(handles, handle, deadline_ms, error) != WEIR_OK) {
-            return WEIR_ERROR;
+        if (handle->producer == NULL) {
+            if (handles->kafka->ops->producer_create(handles->kafka, handle->id, &handle->producer,
+                                                     error) != WEIR_OK) {
+                return WEIR_ERROR;
+            }
+            replaced_ms = weir_now_ms(handles->clock) + CALL_TIMEOUT_MS;
         }
-        if (!is_used_up(handle)) {
+        bool is_done = handle->producer->ops->init_transactions(handle->producer, CALL_TIMEOUT_MS,
+                                                                error) == WEIR_OK;
+        if (is_done && !is_used_up(handle)) {
             return WEIR_OK;
         }
-        handle->producer->ops->destroy(handle->producer);
-        handle->producer = NULL;
-        weir_error_set(error, WEIR_DOMAIN_KAFKA, WEIR_ACTION_RETRY, "an init had no answer");
-        if (!may_retry(handles, error, deadline_ms)) {
+        if (is_done) {
+            weir_error_set(error, WEIR_DOMAIN_KAFKA, WEIR_ACTION_RETRY, "an init had no answer");
+        }
+        if (!weir_handles_may_retry(handles, error, deadline_ms)) {
             return out_of_time(error, "init_transactions", handle->id);
+        }
+        if (is_done || weir_now_ms(handles->clock) >= replaced_ms) {
+            weir_log(WEIR_LOG_WARN, "producer %s: %s; trying with a new client", handle->id,
+                     error->text);
+            drop_producer(handle);
         }
     }
 }
@@ -250,8 +229,7 @@ enum weir_status weir_handles_begin(struct weir_handles *handles, int64_t epoch,
                  "producer %s: a transactional request was left without an answer; making the "
                  "handle anew before epoch %" PRId64,
                  handle->id, epoch);
-        handle->producer->ops->destroy(handle->producer);
-        handle->producer = NULL;
+        drop_producer(handle);
         int64_t deadline_ms = weir_now_ms(handles->clock) + 6 * CALL_TIMEOUT_MS;
         if (init_handle(handles, handle, deadline_ms, error) != WEIR_OK) {
             return WEIR_ERROR;
@@ -275,7 +253,7 @@ enum weir_status weir_handles_commit(struct weir_handles *handles, int64_t epoch
     weir_failpoint("commit.before_offsets");
     while (ops->send_offsets(handle->producer, offset_count, offsets, CALL_TIMEOUT_MS, error) !=
            WEIR_OK) {
-        if (!may_retry(handles, error, deadline_ms)) {
+        if (!weir_handles_may_retry(handles, error, deadline_ms)) {
             return out_of_time(error, "send_offsets", handle->id);
         }
     }
@@ -290,7 +268,7 @@ enum weir_status weir_handles_commit(struct weir_handles *handles, int64_t epoch
     weir_failpoint("commit.before_end");
     handle->is_outcome_open = true;
     while (ops->commit(handle->producer, CALL_TIMEOUT_MS, error) != WEIR_OK) {
-        if (!may_retry(handles, error, deadline_ms)) {
+        if (!weir_handles_may_retry(handles, error, deadline_ms)) {
             return out_of_time(error, "commit", handle->id);
         }
     }

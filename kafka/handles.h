@@ -14,9 +14,9 @@
 struct weir_handles;
 
 // Creates all four and runs init_transactions on them side by side: older owners are fenced, what
-// they left open is aborted. Tries again until the deadline; a handle whose init was left without
-// an answer is made anew. is_at_least_once: rows go through an idempotent producer of their own,
-// and transactions hold offsets only. Blocks.
+// they left open is aborted. Tries again until the deadline; a client that gets no answer, or whose
+// init was left without one, is replaced. is_at_least_once: rows go through an idempotent producer
+// of their own, and transactions hold offsets only. Blocks.
 enum weir_status weir_handles_open(struct weir_kafka *kafka, const char *job_id,
                                    int32_t instance_id, bool is_at_least_once,
                                    const struct weir_clock *clock, int64_t deadline_ms,
@@ -32,8 +32,14 @@ const char *weir_handles_id(const struct weir_handles *handles, int64_t epoch);
 // The handle of that epoch is made anew at its next begin.
 bool weir_handles_is_used_up(struct weir_handles *handles, int64_t epoch);
 
+// May a call to the brokers that failed be made again? True, after a short pause: its error is
+// RETRY, and the deadline (monotonic) is not over.
+bool weir_handles_may_retry(const struct weir_handles *handles, const struct weir_error *error,
+                            int64_t deadline_ms);
+
 // Opens the transaction of that epoch; the handle's former epoch is committed. A used-up handle is
-// destroyed and made anew first (its late requests would hit the new transaction). May block.
+// destroyed and made anew first (its late requests would hit the new transaction), for up to a
+// minute. RECOVER: there was no answer. FENCED. May block.
 enum weir_status weir_handles_begin(struct weir_handles *handles, int64_t epoch,
                                     struct weir_error *error);
 
