@@ -2,6 +2,8 @@
 // See avro_default.h.
 #include "kafka/avro_default.h"
 
+#include "kafka/avro_wire.h"
+
 #include <math.h>
 
 // A union tries its branches one after another, within one another without end in sight.
@@ -9,16 +11,6 @@ enum { STEPS_MAX = 100000 };
 
 static bool append_value(const struct weir_avro_type *type, yyjson_val *value, uint32_t *steps,
                          struct weir_buffer *out);
-
-void weir_avro_append_long(struct weir_buffer *out, int64_t value)
-{
-    uint64_t zigzag = ((uint64_t)value << 1) ^ (uint64_t)(value >> 63);
-    while (zigzag >= 0x80) {
-        weir_buffer_append_char(out, (char)(zigzag | 0x80));
-        zigzag >>= 7;
-    }
-    weir_buffer_append_char(out, (char)zigzag);
-}
 
 static bool append_integer(yyjson_val *value, int64_t least, int64_t most, struct weir_buffer *out)
 {
@@ -68,6 +60,11 @@ static bool append_bytes(yyjson_val *value, struct weir_buffer *out)
     return true;
 }
 
+static struct weir_view text_of(yyjson_val *value)
+{
+    return (struct weir_view){yyjson_get_str(value), yyjson_get_len(value)};
+}
+
 static bool append_string(const struct weir_avro_type *type, yyjson_val *value,
                           struct weir_buffer *out)
 {
@@ -75,8 +72,7 @@ static bool append_string(const struct weir_avro_type *type, yyjson_val *value,
         return false;
     }
     if (type->kind == WEIR_AVRO_STRING) {
-        weir_avro_append_long(out, (int64_t)yyjson_get_len(value));
-        weir_buffer_append(out, yyjson_get_str(value), yyjson_get_len(value));
+        weir_avro_append_bytes(out, text_of(value));
         return true;
     }
     struct weir_buffer bytes = {0};
@@ -146,8 +142,7 @@ static bool append_items(const struct weir_avro_type *type, yyjson_val *value, u
     }
     yyjson_obj_foreach(value, idx, max, key, item)
     {
-        weir_avro_append_long(out, (int64_t)yyjson_get_len(key));
-        weir_buffer_append(out, yyjson_get_str(key), yyjson_get_len(key));
+        weir_avro_append_bytes(out, text_of(key));
         if (!append_value(type->item, item, steps, out)) {
             return false;
         }

@@ -14,7 +14,4 @@
 bool weir_avro_default_append(const struct weir_avro_type *type, yyjson_val *value,
                               struct weir_buffer *out);
 
-// Avro's zigzag varint.
-void weir_avro_append_long(struct weir_buffer *out, int64_t value);
-
 #endif

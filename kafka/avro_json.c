@@ -8,7 +8,7 @@
 #include "runtime/types/json_out.h"
 #include "runtime/types/text_io.h"
 
-enum { DATE_SHIFT_DAYS = 10957, EMPTY_ITEMS_MAX = 1024 };
+enum { EMPTY_ITEMS_MAX = 1024 };
 
 // A value by way of a column of one row: only one place knows how types look in JSON.
 static void append_as(enum weir_type_kind kind, void *data, struct weir_buffer *out)
@@ -32,7 +32,7 @@ static const uint8_t *append_number(const struct weir_avro_type *type, const uin
         type->logical == WEIR_AVRO_TIMESTAMP_MS || type->logical == WEIR_AVRO_TIMESTAMP_US;
     switch (type->logical) {
     case WEIR_AVRO_DATE: {
-        int64_t days = value - DATE_SHIFT_DAYS;
+        int64_t days = value - WEIR_EPOCH_SHIFT_DAYS;
         int32_t date = (int32_t)days;
         if (days < WEIR_DATE_MIN_DAYS || days >= WEIR_DATE_END_DAYS) {
             return NULL;

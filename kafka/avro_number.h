@@ -8,12 +8,10 @@
 #include "kafka/avro_machine.h"
 #include "runtime/types/datetime.h"
 
-enum { WEIR_AVRO_DATE_SHIFT_DAYS = 10957 }; // from 1970-01-01 to 2000-01-01
-
 static inline bool weir_avro_store_date(const struct weir_avro_machine *machine,
                                         const struct weir_avro_op *op, int64_t days)
 {
-    int64_t shifted = days - WEIR_AVRO_DATE_SHIFT_DAYS;
+    int64_t shifted = days - WEIR_EPOCH_SHIFT_DAYS;
     if (days < INT32_MIN || days > INT32_MAX || shifted < WEIR_DATE_MIN_DAYS ||
         shifted >= WEIR_DATE_END_DAYS) {
         return false;

@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // See avro_put.h: the doing. The deciding is avro_put_create.c.
-#include "kafka/avro_put.h"
-
-#include "kafka/avro_default.h"
-#include "kafka/avro_wire.h"
+#include "kafka/avro_put_value.h"
 #include "runtime/types/array.h"
-#include "runtime/types/datetime.h"
 #include "runtime/types/numeric.h"
-
-enum { DATE_SHIFT_DAYS = 10957 }; // from 1970-01-01 to 2000-01-01
 
 __attribute__((cold, format(printf, 4, 5))) static bool fail(const struct weir_avro_put *put,
                                                              struct weir_arena *arena,
@@ -22,59 +16,6 @@ __attribute__((cold, format(printf, 4, 5))) static bool fail(const struct weir_a
     va_end(args);
     *failure = weir_arena_printf(arena, "column \"%s\": %s", put->path, text);
     return false;
-}
-
-// Up to 55 bits are spread over eight bytes at once, with no branch that depends on the length.
-static inline void put_long(struct weir_buffer *out, int64_t value)
-{
-    uint64_t zigzag = ((uint64_t)value << 1) ^ (uint64_t)(value >> 63);
-    char *to = weir_buffer_reserve(out, 10);
-    if (__builtin_expect(zigzag >> 56 != 0, 0)) {
-        weir_avro_append_long(out, value);
-        return;
-    }
-    uint32_t more_bytes = (63u - (uint32_t)__builtin_clzll(zigzag | 1)) / 7;
-    uint64_t word = (zigzag & UINT64_C(0x0fffffff)) | (zigzag & UINT64_C(0xfffffff0000000)) << 4;
-    word = (word & UINT64_C(0x00003fff00003fff)) | (word & UINT64_C(0x0fffc0000fffc000)) << 2;
-    word = (word & UINT64_C(0x007f007f007f007f)) | (word & UINT64_C(0x3f803f803f803f80)) << 1;
-    word |= UINT64_C(0x8080808080808080) & ((UINT64_C(1) << (8 * more_bytes)) - 1);
-    memcpy(to, &word, sizeof word);
-    out->size_bytes += more_bytes + 1;
-}
-
-// Short ones without a call: most texts are.
-static inline void put_bytes(struct weir_buffer *out, struct weir_view bytes)
-{
-    put_long(out, (int64_t)bytes.size_bytes);
-    size_t size = bytes.size_bytes;
-    char *to = weir_buffer_reserve(out, size);
-    out->size_bytes += size;
-    if (size > 64) {
-        memcpy(to, bytes.data, size);
-    } else if (size >= 16) {
-        for (size_t i = 0; i + 16 < size; i += 16) {
-            memcpy(to + i, bytes.data + i, 16);
-        }
-        memcpy(to + size - 16, bytes.data + size - 16, 16);
-    } else if (size >= 8) {
-        memcpy(to, bytes.data, 8);
-        memcpy(to + size - 8, bytes.data + size - 8, 8);
-    } else {
-        for (size_t i = 0; i < size; i++) {
-            to[i] = bytes.data[i];
-        }
-    }
-}
-
-static inline bool put_number(const struct weir_avro_put *put, int64_t value,
-                              struct weir_arena *arena, struct weir_buffer *out,
-                              const char **failure)
-{
-    if (__builtin_expect(put->is_int && value != (int32_t)value, 0)) {
-        return fail(put, arena, failure, "%lld does not fit an Avro int", (long long)value);
-    }
-    put_long(out, value);
-    return true;
 }
 
 static struct weir_numeric numeric_of(const struct weir_column *column, uint32_t row,
@@ -122,7 +63,7 @@ static bool put_decimal(const struct weir_avro_put *put, const struct weir_colum
     weir_numeric_append_unscaled_bytes(&bytes, value);
     bool is_good = true;
     if (type->kind == WEIR_AVRO_BYTES) {
-        put_bytes(out, (struct weir_view){bytes.data, bytes.size_bytes});
+        weir_avro_append_bytes(out, (struct weir_view){bytes.data, bytes.size_bytes});
     } else if (bytes.size_bytes > type->size_bytes) {
         is_good = fail(put, arena, failure, "a number does not fit %u bytes", type->size_bytes);
     } else { // filled up with the sign
@@ -140,31 +81,12 @@ static bool put_enum(const struct weir_avro_put *put, struct weir_view text,
 {
     for (uint32_t i = 0; i < put->type->symbol_count; i++) {
         if (weir_view_equal(put->type->symbols[i], text)) {
-            put_long(out, i);
+            weir_avro_append_long(out, i);
             return true;
         }
     }
     return fail(put, arena, failure, "\"%.*s\" is no symbol of enum %s",
                 (int)(text.size_bytes < 64 ? text.size_bytes : 64), text.data, put->type->name);
-}
-
-static bool put_timestamp(const struct weir_avro_put *put, int64_t us, struct weir_arena *arena,
-                          struct weir_buffer *out, const char **failure)
-{
-    if (!weir_timestamp_is_finite(us)) {
-        return fail(put, arena, failure, "an infinite timestamp has no form in Avro");
-    }
-    if (put->code == WEIR_AVRO_PUT_TIMESTAMP_US) {
-        int64_t unix_us;
-        if (__builtin_add_overflow(us, WEIR_EPOCH_SHIFT_US, &unix_us)) {
-            return fail(put, arena, failure, "a timestamp is too far ahead for microseconds");
-        }
-        put_long(out, unix_us);
-        return true;
-    }
-    int64_t ms = us / 1000 - (us % 1000 < 0 ? 1 : 0);
-    put_long(out, ms + WEIR_EPOCH_SHIFT_MS);
-    return true;
 }
 
 static bool put_duration(const struct weir_avro_put *put, struct weir_interval value,
@@ -185,7 +107,7 @@ static void put_text(const struct weir_avro_put *put, const struct weir_column *
 {
     struct weir_buffer text = {0};
     put->append(&text, column, row);
-    put_bytes(out, (struct weir_view){text.data, text.size_bytes});
+    weir_avro_append_bytes(out, (struct weir_view){text.data, text.size_bytes});
     weir_buffer_deinit(&text);
 }
 
@@ -200,14 +122,14 @@ static bool put_array(const struct weir_avro_put *put, const struct weir_column 
                     array.dimension_count);
     }
     if (array.element_count != 0) {
-        put_long(out, array.element_count);
+        weir_avro_append_long(out, array.element_count);
     }
     for (uint32_t i = 0; i < array.element_count; i++) {
         if (!weir_avro_put(put->parts, &array.elements, i, arena, out, failure)) {
             return false;
         }
     }
-    put_long(out, 0);
+    weir_avro_append_long(out, 0);
     return true;
 }
 
@@ -219,18 +141,12 @@ __attribute__((noinline)) static bool put_other(const struct weir_avro_put *put,
 {
     double wide;
     switch (put->code) {
-    case WEIR_AVRO_PUT_BOOLEAN:
-        weir_buffer_append_char(out, (char)column->u8[row]);
-        return true;
     case WEIR_AVRO_PUT_F32:
         weir_buffer_append(out, &column->f32[row], sizeof(float));
         return true;
     case WEIR_AVRO_PUT_F32_DOUBLE:
         wide = (double)column->f32[row];
         weir_buffer_append(out, &wide, sizeof wide);
-        return true;
-    case WEIR_AVRO_PUT_F64:
-        weir_buffer_append(out, &column->f64[row], sizeof(double));
         return true;
     case WEIR_AVRO_PUT_FIXED:
         if (column->view[row].size_bytes != put->type->size_bytes) {
@@ -243,14 +159,8 @@ __attribute__((noinline)) static bool put_other(const struct weir_avro_put *put,
         return put_enum(put, column->view[row], arena, out, failure);
     case WEIR_AVRO_PUT_DECIMAL:
         return put_decimal(put, column, row, arena, out, failure);
-    case WEIR_AVRO_PUT_DATE:
-        if (!weir_date_is_finite(column->i32[row])) {
-            return fail(put, arena, failure, "an infinite date has no form in Avro");
-        }
-        put_long(out, (int64_t)column->i32[row] + DATE_SHIFT_DAYS);
-        return true;
     case WEIR_AVRO_PUT_TIME_MS:
-        put_long(out, column->i64[row] / 1000);
+        weir_avro_append_long(out, column->i64[row] / 1000);
         return true;
     case WEIR_AVRO_PUT_DURATION:
         return put_duration(put, ((const struct weir_interval *)column->data)[row], arena, out,
@@ -266,16 +176,49 @@ __attribute__((noinline)) static bool put_other(const struct weir_avro_put *put,
         return put_array(put, column, row, arena, out, failure);
     case WEIR_AVRO_PUT_RECORD:
         return weir_avro_put_row(put, column->children, row, arena, out, failure);
-    case WEIR_AVRO_PUT_I16:
-    case WEIR_AVRO_PUT_I32:
     case WEIR_AVRO_PUT_I64:
     case WEIR_AVRO_PUT_BYTES:
     case WEIR_AVRO_PUT_TIMESTAMP_MS:
     case WEIR_AVRO_PUT_TIMESTAMP_US:
+    case WEIR_AVRO_PUT_I32:
+    case WEIR_AVRO_PUT_I16:
+    case WEIR_AVRO_PUT_F64:
+    case WEIR_AVRO_PUT_DATE:
+    case WEIR_AVRO_PUT_BOOLEAN:
     case WEIR_AVRO_PUT_DEFAULT:
         break;
     }
-    WEIR_ASSERT(!"weir_avro_put does these");
+    WEIR_ASSERT(!"put_value does these");
+}
+
+// Why a plain value does not fit.
+__attribute__((cold)) static bool fail_plain(const struct weir_avro_put *put, int64_t value,
+                                             struct weir_arena *arena, const char **failure)
+{
+    if (put->code == WEIR_AVRO_PUT_I64) {
+        return fail(put, arena, failure, "%lld does not fit an Avro int", (long long)value);
+    }
+    if (put->code == WEIR_AVRO_PUT_DATE) {
+        return fail(put, arena, failure, "an infinite date has no form in Avro");
+    }
+    return fail(put, arena, failure,
+                weir_timestamp_is_finite(value) ? "a timestamp is too far ahead for microseconds"
+                                                : "an infinite timestamp has no form in Avro");
+}
+
+static inline bool put_plain(const struct weir_avro_put *put, const struct weir_column *column,
+                             uint32_t row, struct weir_arena *arena, struct weir_buffer *out,
+                             const char **failure)
+{
+    size_t text_bytes = put->code == WEIR_AVRO_PUT_BYTES ? column->view[row].size_bytes : 0;
+    char *to = weir_buffer_reserve(out, WEIR_AVRO_VALUE_BYTES_MAX + text_bytes);
+    const char *end = weir_avro_write_value(put, column, row, to);
+    if (__builtin_expect(end == NULL, 0)) {
+        return fail_plain(put, put->code == WEIR_AVRO_PUT_DATE ? 0 : column->i64[row], arena,
+                          failure);
+    }
+    out->size_bytes += (size_t)(end - to);
+    return true;
 }
 
 static inline bool put_value(const struct weir_avro_put *put, const struct weir_column *column,
@@ -290,27 +233,14 @@ static inline bool put_value(const struct weir_avro_put *put, const struct weir_
         if (put->null_branch < 0) {
             return fail(put, arena, failure, "NULL, and the schema has no null there");
         }
-        put_long(out, put->null_branch);
+        weir_avro_append_long(out, put->null_branch);
         return true;
     }
     if (put->branch >= 0) {
-        put_long(out, put->branch);
+        weir_avro_append_long(out, put->branch);
     }
-    if (put->code == WEIR_AVRO_PUT_I64) {
-        return put_number(put, column->i64[row], arena, out, failure);
-    }
-    if (put->code == WEIR_AVRO_PUT_BYTES) {
-        put_bytes(out, column->view[row]);
-        return true;
-    }
-    if (put->code == WEIR_AVRO_PUT_TIMESTAMP_US || put->code == WEIR_AVRO_PUT_TIMESTAMP_MS) {
-        return put_timestamp(put, column->i64[row], arena, out, failure);
-    }
-    if (put->code == WEIR_AVRO_PUT_I32) {
-        return put_number(put, column->i32[row], arena, out, failure);
-    }
-    if (put->code == WEIR_AVRO_PUT_I16) {
-        return put_number(put, column->i16[row], arena, out, failure);
+    if (weir_avro_put_is_plain(put)) {
+        return put_plain(put, column, row, arena, out, failure);
     }
     return put_other(put, column, row, arena, out, failure);
 }

@@ -26,21 +26,24 @@
 #include "runtime/types/text_io.h"
 
 enum weir_avro_put_code {
-    WEIR_AVRO_PUT_BOOLEAN,
-    WEIR_AVRO_PUT_I16,
-    WEIR_AVRO_PUT_I32,
+    // Of which is known beforehand how much they take, but for the length of a text
+    // (avro_put_value.h): from I64 to BOOLEAN.
     WEIR_AVRO_PUT_I64,
+    WEIR_AVRO_PUT_BYTES, // text as well
+    WEIR_AVRO_PUT_TIMESTAMP_MS,
+    WEIR_AVRO_PUT_TIMESTAMP_US,
+    WEIR_AVRO_PUT_I32,
+    WEIR_AVRO_PUT_I16,
+    WEIR_AVRO_PUT_F64,
+    WEIR_AVRO_PUT_DATE,
+    WEIR_AVRO_PUT_BOOLEAN,
+
     WEIR_AVRO_PUT_F32,
     WEIR_AVRO_PUT_F32_DOUBLE,
-    WEIR_AVRO_PUT_F64,
-    WEIR_AVRO_PUT_BYTES, // text as well
     WEIR_AVRO_PUT_FIXED,
     WEIR_AVRO_PUT_ENUM,
     WEIR_AVRO_PUT_DECIMAL, // numerics and integers
-    WEIR_AVRO_PUT_DATE,
     WEIR_AVRO_PUT_TIME_MS,
-    WEIR_AVRO_PUT_TIMESTAMP_MS,
-    WEIR_AVRO_PUT_TIMESTAMP_US,
     WEIR_AVRO_PUT_DURATION,
     WEIR_AVRO_PUT_UUID_FIXED,
     WEIR_AVRO_PUT_TEXT, // through the output function of the column's type

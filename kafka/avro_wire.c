@@ -2,15 +2,13 @@
 // See avro_wire.h.
 #include "kafka/avro_wire.h"
 
-enum { VARINT_BYTES_MAX = 10 };
-
 const uint8_t *weir_avro_read_long_slow(const uint8_t *p, const uint8_t *end, int64_t *value)
 {
     uint64_t zigzag = 0;
-    for (int i = 0; i < VARINT_BYTES_MAX && p < end; i++, p++) {
+    for (int i = 0; i < WEIR_AVRO_LONG_BYTES_MAX && p < end; i++, p++) {
         zigzag |= (uint64_t)(*p & 0x7f) << (7 * i);
         if (*p < 0x80) {
-            if (i == VARINT_BYTES_MAX - 1 && *p > 1) {
+            if (i == WEIR_AVRO_LONG_BYTES_MAX - 1 && *p > 1) {
                 return NULL; // more than 64 bits
             }
             *value = (int64_t)(zigzag >> 1) ^ -(int64_t)(zigzag & 1);
@@ -34,4 +32,13 @@ const uint8_t *weir_avro_read_block(const uint8_t *p, const uint8_t *end, int64_
     *count = -*count;
     p = weir_avro_read_short(p, end, size_bytes);
     return p == NULL || *size_bytes < 0 || *size_bytes > end - p ? NULL : p;
+}
+
+char *weir_avro_write_long_slow(char *to, uint64_t zigzag)
+{
+    for (; zigzag >= 0x80; zigzag >>= 7) {
+        *to++ = (char)(zigzag | 0x80);
+    }
+    *to++ = (char)zigzag;
+    return to;
 }

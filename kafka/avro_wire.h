@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Avro's binary form, read without trusting it: every function gets the end of what there is and
-// returns NULL where the bytes end too early or say what cannot be. Private to the Avro format.
-// Thread: any.
+// Avro's binary form. Read without trusting it: every function gets the end of what there is and
+// returns NULL where the bytes end too early or say what cannot be. Written into room that is there
+// (weir_avro_write_*), or behind what a buffer has (weir_avro_append_*). Private to the Avro
+// format. Thread: any.
 #ifndef WEIR_KAFKA_AVRO_WIRE_H
 #define WEIR_KAFKA_AVRO_WIRE_H
 
-#include "runtime/base/view.h"
+#include "runtime/base/memory.h"
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -155,6 +156,84 @@ __attribute__((always_inline)) static inline bool weir_avro_is_plain(struct weir
     uint64_t word = weir_avro_load_u64(p + size - 8);
     odd |= word | (word - ones);
     return (odd & (ones << 7)) == 0;
+}
+
+// --- written ---------------------------------------------------------------------------------
+
+enum { WEIR_AVRO_LONG_BYTES_MAX = 10 };
+
+// Byte by byte: of more than eight bytes.
+char *weir_avro_write_long_slow(char *to, uint64_t zigzag);
+
+// A zigzag varint; the place behind it. There is room for the longest, all of which may be touched.
+// Up to 55 bits are spread over eight bytes at once, with no branch that depends on the length.
+__attribute__((always_inline)) static inline char *weir_avro_write_long(char *to, int64_t value)
+{
+    uint64_t zigzag = ((uint64_t)value << 1) ^ (uint64_t)(value >> 63);
+    if (__builtin_expect(zigzag >> 56 != 0, 0)) {
+        return weir_avro_write_long_slow(to, zigzag);
+    }
+    uint32_t more_bytes = (63u - (uint32_t)__builtin_clzll(zigzag | 1)) * 37 >> 8; // by 7
+    uint64_t word = (zigzag & UINT64_C(0x0fffffff)) | (zigzag & UINT64_C(0xfffffff0000000)) << 4;
+    word = (word & UINT64_C(0x00003fff00003fff)) | (word & UINT64_C(0x0fffc0000fffc000)) << 2;
+    word = (word & UINT64_C(0x007f007f007f007f)) | (word & UINT64_C(0x3f803f803f803f80)) << 1;
+    word |= UINT64_C(0x8080808080808080) & ((UINT64_C(1) << (8 * more_bytes)) - 1);
+    memcpy(to, &word, sizeof word);
+    return to + more_bytes + 1;
+}
+
+// A length and as many bytes; the place behind them. There is room for them behind the longest
+// length. Parts of 16 bytes that overlap, or are the last one again: few branches depend on the
+// length, as that cannot be foreseen.
+__attribute__((always_inline)) static inline char *weir_avro_write_bytes(char *to,
+                                                                         struct weir_view bytes)
+{
+    const char *from = bytes.data;
+    size_t size = bytes.size_bytes;
+    if (__builtin_expect(size > 80, 0)) {
+        to = weir_avro_write_long(to, (int64_t)size);
+        memcpy(to, from, size);
+        return to + size;
+    }
+    uint32_t has_two = size >= 64;
+    to[0] = (char)(size << 1 | has_two << 7);
+    to[1] = (char)(size >> 6);
+    to += 1 + has_two;
+    if (size >= 16) {
+        size_t last = size - 16;
+        size_t second = last < 16 ? last : 16;
+        size_t third = last < 32 ? last : 32;
+        size_t fourth = last < 48 ? last : 48;
+        memcpy(to, from, 16);
+        memcpy(to + second, from + second, 16);
+        memcpy(to + third, from + third, 16);
+        memcpy(to + fourth, from + fourth, 16);
+        memcpy(to + last, from + last, 16);
+    } else if (size >= 8) {
+        memcpy(to, from, 8);
+        memcpy(to + size - 8, from + size - 8, 8);
+    } else if (size >= 4) {
+        memcpy(to, from, 4);
+        memcpy(to + size - 4, from + size - 4, 4);
+    } else if (size != 0) {
+        to[0] = from[0];
+        to[size / 2] = from[size / 2];
+        to[size - 1] = from[size - 1];
+    }
+    return to + size;
+}
+
+// The same behind what `out` has.
+static inline void weir_avro_append_long(struct weir_buffer *out, int64_t value)
+{
+    char *to = weir_buffer_reserve(out, WEIR_AVRO_LONG_BYTES_MAX);
+    out->size_bytes += (size_t)(weir_avro_write_long(to, value) - to);
+}
+
+static inline void weir_avro_append_bytes(struct weir_buffer *out, struct weir_view bytes)
+{
+    char *to = weir_buffer_reserve(out, WEIR_AVRO_LONG_BYTES_MAX + bytes.size_bytes);
+    out->size_bytes += (size_t)(weir_avro_write_bytes(to, bytes) - to);
 }
 
 #endif

@@ -252,7 +252,7 @@ static bool number_text(struct weir_json_conversion *conversion, struct weir_jso
     bool is_good = weir_bigint_parse(number, &count, NULL) &&
                    (meaning.kind == WEIR_MEANING_DAYS || count_us(count, meaning.digits, &us));
     if (is_good && meaning.kind == WEIR_MEANING_DAYS) {
-        count -= WEIR_EPOCH_SHIFT_US / WEIR_DAY_US;
+        count -= WEIR_EPOCH_SHIFT_DAYS;
         is_good = count >= WEIR_DATE_MIN_DAYS && count < WEIR_DATE_END_DAYS;
         if (is_good) {
             weir_date_append(&out, (int32_t)count);

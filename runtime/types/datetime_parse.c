@@ -134,7 +134,7 @@ bool weir_date_parse(struct weir_view text, int32_t *out_days, struct weir_value
     }
     switch (reading.special) {
     case WEIR_SPECIAL_EPOCH:
-        *out_days = (int32_t)(-WEIR_EPOCH_SHIFT_US / WEIR_DAY_US);
+        *out_days = -WEIR_EPOCH_SHIFT_DAYS;
         return true;
     case WEIR_SPECIAL_INFINITY:
         *out_days = WEIR_DATE_INFINITY;

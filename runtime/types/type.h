@@ -116,7 +116,8 @@ static inline int32_t weir_numeric_scale(int32_t modifier)
     return (int16_t)(modifier & 0xffff);
 }
 
-// Milliseconds and microseconds between 1970-01-01 (Kafka) and 2000-01-01 (PostgreSQL).
+// Days, milliseconds and microseconds between 1970-01-01 (Kafka) and 2000-01-01 (PostgreSQL).
+#define WEIR_EPOCH_SHIFT_DAYS 10957
 #define WEIR_EPOCH_SHIFT_US INT64_C(946684800000000)
 #define WEIR_EPOCH_SHIFT_MS INT64_C(946684800000)
 
