@@ -257,6 +257,15 @@ static void begin_mapping(struct run *run)
     run->decoded->record_of_row = run->record_of_row;
 }
 
+// The next row is that record's.
+static inline void add_row(struct run *run, uint32_t record_idx)
+{
+    if (run->record_of_row != NULL) {
+        run->record_of_row[run->row_count] = (uint16_t)record_idx;
+    }
+    run->row_count++;
+}
+
 // Records from `first` on that can be tried together: they have bodies, and one program. How many;
 // 0: the first one is another case.
 static uint32_t gather(const struct run *run, const struct weir_record *records, uint32_t first,
@@ -287,31 +296,23 @@ static uint32_t gather(const struct run *run, const struct weir_record *records,
     return most;
 }
 
-// As many records from `first` on as become rows together. 0: they are to be looked at one by one,
-// *together of them.
-static uint32_t decode_together(struct run *run, const struct weir_record *records, uint32_t first,
-                                uint32_t *together)
+// `count` records from `first` on, whose bodies are of one program. False: none of them, as one is
+// bad.
+static bool decode_together(struct run *run, const struct weir_avro_program *program,
+                            uint32_t first, uint32_t count, const struct weir_view *bodies)
 {
-    struct weir_view bodies[WEIR_AVRO_LANES_MAX];
-    const struct weir_avro_program *program = NULL;
-    uint32_t count = gather(run, records, first, bodies, &program);
-    *together = count == 0 ? 1 : count;
-    if (count == 0) {
-        return 0;
-    }
     begin_program(run, program);
     if (!weir_avro_program_run_lanes(program, run->decoder->slots, run->row_count, count, bodies,
                                      run->arena)) {
         for (uint32_t i = 0; i < count; i++) {
             clear_row(run->decoder, run->row_count + i);
         }
-        return 0;
+        return false;
     }
-    for (uint32_t i = 0; run->record_of_row != NULL && i < count; i++) {
-        run->record_of_row[run->row_count + i] = (uint16_t)(first + i);
+    for (uint32_t i = 0; i < count; i++) {
+        add_row(run, first + i);
     }
-    run->row_count += count;
-    return count;
+    return true;
 }
 
 static void decode_alone(struct run *run, uint32_t record_idx, struct weir_view value)
@@ -322,11 +323,26 @@ static void decode_alone(struct run *run, uint32_t record_idx, struct weir_view 
     } else if (!decode_record(run, record_idx, value)) {
         begin_mapping(run);
     } else {
-        if (run->record_of_row != NULL) {
-            run->record_of_row[run->row_count] = (uint16_t)record_idx;
-        }
-        run->row_count++;
+        add_row(run, record_idx);
     }
+}
+
+// What can be tried together from `first` on, else the one record; how many.
+static uint32_t decode_some(struct run *run, const struct weir_record *records, uint32_t first)
+{
+    struct weir_view bodies[WEIR_AVRO_LANES_MAX];
+    const struct weir_avro_program *program = NULL;
+    uint32_t count = gather(run, records, first, bodies, &program);
+    if (count == 0) {
+        decode_alone(run, first, records[first].value);
+        return 1;
+    }
+    if (!decode_together(run, program, first, count, bodies)) {
+        for (uint32_t i = first; i < first + count; i++) {
+            decode_alone(run, i, records[i].value);
+        }
+    }
+    return count;
 }
 
 static void drop_full_bitmaps(struct avro_decoder *decoder, uint32_t row_count)
@@ -367,12 +383,7 @@ static void decode(struct weir_decoder *base, const struct weir_record *records,
         .decoder = decoder, .arena = arena, .record_count = record_count, .decoded = decoded};
     uint32_t done = 0;
     while (done < record_count) {
-        uint32_t together;
-        uint32_t row_count = decode_together(&run, records, done, &together);
-        for (uint32_t i = done; row_count == 0 && i < done + together; i++) {
-            decode_alone(&run, i, records[i].value);
-        }
-        done += together;
+        done += decode_some(&run, records, done);
     }
     end_program(&run);
     decoded->row_count = run.row_count;

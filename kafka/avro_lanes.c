@@ -6,9 +6,8 @@
 //
 // Invariants
 // 1. at[i] never passes end[i]: every read is bounded by the record's own end.
-// 2. What is not a number, a text or a NULL is read by weir_avro_run, record by record: there is
-// one
-//    meaning of an instruction, and this file knows the frequent ones a second time, no others.
+// 2. What is not a number, a text or a NULL is read by weir_avro_run, record by record: this file
+//    knows the frequent instructions a second time, no others.
 // 3. A record that is bad makes the whole call false; which one, and why, is for
 //    weir_avro_program_run to say.
 #include "kafka/avro_number.h"

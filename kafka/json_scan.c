@@ -68,8 +68,9 @@ static const char *scan_digits(struct weir_json_scanner *scanner, const char *p)
 }
 
 // The digits at p, up to eight in one step: texts of different lengths would have the processor
-// guess the end of a loop anew each time. After "Faster integer parsing" as found in simdjson:
-// neighbours are added up to pairs, pairs to fours, fours to the eight.
+// guess the end of a loop anew each time. After Johnny Lee's "Fast numeric string to int", in the
+// form that fast_float has: neighbours are added up to pairs, then the four pairs, each by its
+// weight, to the eight.
 ALWAYS_INLINE const char *scan_integer(const char *p, const char *end, uint64_t *value)
 {
     *value = 0;

@@ -8,8 +8,7 @@
 // 1. An entry that is FOUND or REFUSED never changes again: types and texts live as long as the
 //    registry, and decoders keep pointers to them.
 // 2. REFUSED is said only on the registry's own word, "no such id" three times over: a registry
-// that
-//    lags behind, or a proxy in front of it, must not turn good records into bad ones.
+//    that lags behind, or a proxy in front of it, must not turn good records into bad ones.
 #include "kafka/registry.h"
 
 #include "kafka/registry_fetch.h"
