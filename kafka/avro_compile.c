@@ -66,7 +66,6 @@ static bool compile_missing(struct weir_avro_compiler *c, const struct weir_avro
     if (!compile_value(c, &of_default, target)) {
         return false;
     }
-    weir_avro_end_block(c, at + 1);
     c->ops[at].jump = c->op_count - at;
     return true;
 }
@@ -161,7 +160,6 @@ static bool compile_array(struct weir_avro_compiler *c, const struct weir_avro_s
     if (!compile_value(c, &inner, target->children)) {
         return false;
     }
-    weir_avro_end_block(c, at + 1);
     c->ops[at].jump = c->op_count - at;
     return true;
 }
@@ -299,22 +297,6 @@ static bool compile_row(struct weir_avro_compiler *c, const struct weir_avro_sou
     return false;
 }
 
-// Fields of one type stand side by side in most records: the loop over them needs no look at each
-// code. Whoever jumps into the middle of a run finds the rest of it.
-static void find_runs(struct weir_avro_op *ops, uint32_t count)
-{
-    for (uint32_t i = count; i > 0; i--) {
-        struct weir_avro_op *op = &ops[i - 1];
-        const struct weir_avro_op *next = i < count ? &ops[i] : NULL;
-        bool is_plain = !op->sets_valid && !op->is_block && !op->is_int;
-        op->run = 1;
-        if (is_plain && next != NULL && next->code == op->code && !next->sets_valid &&
-            !next->is_block && !next->is_int && next->run < UINT8_MAX) {
-            op->run = (uint8_t)(next->run + 1);
-        }
-    }
-}
-
 static struct weir_avro_program *finish(struct weir_avro_compiler *c,
                                         const struct weir_avro_type *writer)
 {
@@ -322,7 +304,6 @@ static struct weir_avro_program *finish(struct weir_avro_compiler *c,
     struct weir_avro_op *ops = weir_arena_alloc(c->arena, (c->op_count + 1) * sizeof *ops);
     uint32_t *always = weir_arena_alloc(c->arena, (c->slot_count + 1) * sizeof *always);
     memcpy(ops, c->ops, c->op_count * sizeof *ops);
-    find_runs(ops, c->op_count);
     for (uint32_t i = 0; i < c->slot_count; i++) {
         if (c->is_always[i]) {
             always[program->always_count++] = i;

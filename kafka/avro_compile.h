@@ -47,9 +47,6 @@ struct weir_avro_op *weir_avro_emit_value(struct weir_avro_compiler *c, enum wei
 bool weir_avro_cannot(struct weir_avro_compiler *c, const struct weir_avro_source *source,
                       const struct weir_avro_target *target);
 
-// The instructions from `first` on are a block of their own.
-void weir_avro_end_block(struct weir_avro_compiler *c, uint32_t first);
-
 void weir_avro_compile_skip(struct weir_avro_compiler *c, const struct weir_avro_type *type,
                             const char *path);
 

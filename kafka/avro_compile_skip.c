@@ -72,7 +72,6 @@ void weir_avro_compile_skip(struct weir_avro_compiler *c, const struct weir_avro
         weir_avro_emit(c, WEIR_AVRO_OP_SKIP_ITEMS, path)->type = type;
         c->ops[at].number = type->kind == WEIR_AVRO_MAP ? 1 : 0;
         weir_avro_compile_skip(c, type->item, weir_arena_strdup(c->arena, path));
-        weir_avro_end_block(c, at + 1);
         c->ops[at].jump = c->op_count - at;
         return;
     case WEIR_AVRO_UNION:

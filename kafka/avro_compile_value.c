@@ -46,13 +46,6 @@ struct weir_avro_op *weir_avro_emit_value(struct weir_avro_compiler *c, enum wei
     return op;
 }
 
-void weir_avro_end_block(struct weir_avro_compiler *c, uint32_t first)
-{
-    for (uint32_t i = first; i < c->op_count; i++) {
-        c->ops[i].is_block = true;
-    }
-}
-
 bool weir_avro_cannot(struct weir_avro_compiler *c, const struct weir_avro_source *source,
                       const struct weir_avro_target *target)
 {

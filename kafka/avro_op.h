@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The instructions of a decode program: what avro_compile.c writes and avro_program.c and
-// avro_lanes.c run. Flat:
-// control goes on with the next instruction or jumps ahead by `jump`; only the items of arrays and
-// maps and defaults are blocks that are run by themselves. Private to these.
+// avro_lanes.c run. Flat: control goes on with the next instruction or jumps ahead by `jump`; only
+// the items of arrays and maps and defaults are blocks that are run by themselves. Private to
+// these.
 #ifndef WEIR_KAFKA_AVRO_OP_H
 #define WEIR_KAFKA_AVRO_OP_H
 
@@ -54,8 +54,6 @@ enum weir_avro_op_code {
 struct weir_avro_op {
     uint8_t code;    // enum weir_avro_op_code
     bool sets_valid; // the row's bit is set; else weir_avro_mark_rows does it
-    uint8_t run;     // so many plain ones of the same code follow one another, this one counted
-    bool is_block;   // of a block that is run by itself: no run goes on behind its end
     bool is_int;     // the number must fit 32 bits
     uint32_t slot;   // none: WEIR_AVRO_NO_SLOT
     uint32_t number;

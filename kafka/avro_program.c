@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// See avro_program.h. The innermost loop of reading Avro: one instruction a field.
+// See avro_program.h. One record, one instruction after the other: what is bad, and why; and for
+// avro_lanes.c the instructions that are rarer than numbers, texts and NULLs.
 //
 // Invariants
 // 1. p never passes machine->end: every read is bounded by it, whatever the bytes say.
@@ -36,19 +37,6 @@ void weir_avro_set_null(struct weir_column *column, uint32_t row)
     }
     size_t value_bytes = weir_layout_bytes(weir_type_layout(column->type.kind));
     memset((char *)column->data + row * value_bytes, 0, value_bytes);
-}
-
-// --- values ----------------------------------------------------------------------------------
-
-static inline bool store_text(const struct weir_avro_machine *machine,
-                              const struct weir_avro_op *op, struct weir_view text)
-{
-    if (__builtin_expect(!weir_avro_is_plain(text, machine->end), 0) &&
-        !weir_text_validate(text, &machine->fault->error)) {
-        return false;
-    }
-    ((struct weir_view *)machine->slots[op->slot].data)[machine->row] = text;
-    return true;
 }
 
 // --- control ---------------------------------------------------------------------------------
@@ -256,56 +244,27 @@ static inline const uint8_t *read_branch(const struct weir_avro_machine *machine
     return p;
 }
 
-// Runs of one code: *op is then at the last one.
-static inline const uint8_t *read_longs(const struct weir_avro_machine *machine,
-                                        const struct weir_avro_op **at, const uint8_t *p)
+// A text or bytes, or what is passed over of these.
+static inline const uint8_t *read_text(const struct weir_avro_machine *machine,
+                                       const struct weir_avro_op *op, const uint8_t *p)
 {
-    const struct weir_avro_op *op = *at;
-    for (const struct weir_avro_op *last = op + op->run - 1;; op++) {
-        p = weir_avro_read_long(p, machine->end, &WEIR_AVRO_SLOT(int64_t));
-        if (__builtin_expect(p == NULL, 0)) {
-            return weir_avro_fail_short(machine, op);
-        }
-        if (op == last) {
-            *at = op;
-            return p;
-        }
+    struct weir_view text;
+    p = weir_avro_read_bytes(p, machine->end, &text);
+    if (__builtin_expect(p == NULL, 0)) {
+        return weir_avro_fail_short(machine, op);
     }
+    if (op->code == WEIR_AVRO_OP_SKIP_TEXT) {
+        return p;
+    }
+    if (op->code == WEIR_AVRO_OP_TEXT &&
+        __builtin_expect(!weir_avro_is_plain(text, machine->end), 0) &&
+        !weir_text_validate(text, &machine->fault->error)) {
+        return weir_avro_fail_value(machine, op);
+    }
+    WEIR_AVRO_SLOT(struct weir_view) = text;
+    return p;
 }
 
-static inline const uint8_t *read_texts(const struct weir_avro_machine *machine,
-                                        const struct weir_avro_op **at, const uint8_t *p)
-{
-    const struct weir_avro_op *op = *at;
-    for (const struct weir_avro_op *last = op + op->run - 1;; op++) {
-        struct weir_view view;
-        p = weir_avro_read_bytes(p, machine->end, &view);
-        if (__builtin_expect(p == NULL, 0)) {
-            return weir_avro_fail_short(machine, op);
-        }
-        if (__builtin_expect(!store_text(machine, op, view), 0)) {
-            return weir_avro_fail_value(machine, op);
-        }
-        if (op == last) {
-            *at = op;
-            return p;
-        }
-    }
-}
-
-static inline const uint8_t *skip_texts(const struct weir_avro_machine *machine,
-                                        const struct weir_avro_op **at, const uint8_t *p)
-{
-    const struct weir_avro_op *op = *at;
-    struct weir_view view;
-    for (uint32_t i = 0; i < op->run && p != NULL; i++) {
-        p = weir_avro_read_bytes(p, machine->end, &view);
-    }
-    *at = op + op->run - 1;
-    return p == NULL ? weir_avro_fail_short(machine, op) : p;
-}
-
-// A number that is no plain bigint.
 static inline const uint8_t *read_number(const struct weir_avro_machine *machine,
                                          const struct weir_avro_op *op, const uint8_t *p)
 {
@@ -341,12 +300,11 @@ const uint8_t *weir_avro_run(const struct weir_avro_machine *machine, const stru
     int64_t number;
     while (op < op_end) {
         uint32_t step = 1;
-        if (op->code == WEIR_AVRO_OP_I64 && !op->is_int) {
-            p = read_longs(machine, &op, p);
-        } else if (op->code == WEIR_AVRO_OP_TEXT) {
-            p = read_texts(machine, &op, p);
-        } else if (op->code == WEIR_AVRO_OP_SKIP_TEXT) {
-            p = skip_texts(machine, &op, p);
+        if (op->code <= WEIR_AVRO_OP_TIMESTAMP && op->code >= WEIR_AVRO_OP_I64) {
+            p = read_number(machine, op, p);
+        } else if (op->code == WEIR_AVRO_OP_TEXT || op->code == WEIR_AVRO_OP_BYTES ||
+                   op->code == WEIR_AVRO_OP_SKIP_TEXT) {
+            p = read_text(machine, op, p);
         } else if (op->code == WEIR_AVRO_OP_NULLABLE || op->code == WEIR_AVRO_OP_UNION) {
             p = read_branch(machine, op, op->code == WEIR_AVRO_OP_UNION ? op->number : 2, p,
                             &number);
@@ -354,11 +312,6 @@ const uint8_t *weir_avro_run(const struct weir_avro_machine *machine, const stru
                 return NULL;
             }
             step = step_of(machine, op, number);
-        } else if (op->code <= WEIR_AVRO_OP_TIMESTAMP && op->code >= WEIR_AVRO_OP_I64) {
-            p = read_number(machine, op, p);
-        } else if (op->code == WEIR_AVRO_OP_BYTES) {
-            p = weir_avro_read_bytes(p, machine->end, &WEIR_AVRO_SLOT(struct weir_view));
-            p = p == NULL ? weir_avro_fail_short(machine, op) : p;
         } else {
             p = run_other(machine, op, p);
             step = op->jump != 0 ? op->jump : 1;
