@@ -231,6 +231,18 @@ bool weir_test_process_wait(struct weir_test_process *process, int timeout_ms,
     return true;
 }
 
+bool weir_test_process_wait_killed(struct weir_test_process *process, int timeout_ms)
+{
+    struct weir_test_exit how;
+    if (!weir_test_process_wait(process, timeout_ms, &how)) {
+        return false;
+    }
+    if (!how.is_signalled || how.code != SIGKILL) {
+        WEIR_TEST_FAIL("ended with %d by itself:\n%s", how.code, weir_test_process_output(process));
+    }
+    return true;
+}
+
 void weir_test_process_kill(struct weir_test_process *process)
 {
     weir_test_process_signal(process, SIGKILL);

@@ -47,6 +47,9 @@ void weir_test_process_signal(struct weir_test_process *process, int signal_numb
 bool weir_test_process_wait(struct weir_test_process *process, int timeout_ms,
                             struct weir_test_exit *how);
 
+// True once a SIGKILL has ended it, false after the time; any other end fails the test.
+bool weir_test_process_wait_killed(struct weir_test_process *process, int timeout_ms);
+
 // SIGKILL (which works on a stopped process too), then waits until it is gone.
 void weir_test_process_kill(struct weir_test_process *process);
 

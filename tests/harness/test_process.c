@@ -80,8 +80,10 @@ static void test_process_kill_ends_a_stopped_process(void **state)
     (void)state;
     struct weir_test_process *process = start_shell("exec sleep 1000", "stopped", NULL);
     weir_test_process_signal(process, SIGSTOP);
+    assert_false(weir_test_process_wait_killed(process, 20));
     weir_test_process_kill(process);
     assert_false(weir_test_process_is_running(process));
+    assert_true(weir_test_process_wait_killed(process, 0));
     struct weir_test_exit how = {0};
     assert_true(weir_test_process_wait(process, 0, &how));
     assert_int_equal(how.code, SIGKILL);
@@ -237,6 +239,21 @@ static void test_wait_until_fails_when_time_is_over(void **state)
     free(output);
 }
 
+static void test_end_of_its_own_is_no_kill(void **state)
+{
+    (void)state;
+    static const char *const scenarios[] = {"exit", "terminate"};
+    static const char *const expected[] = {"ended with 9 by itself:\nsays so\n",
+                                           "ended with 15 by itself:\n"};
+    for (int i = 0; i < 2; i++) {
+        struct weir_test_exit how = {0};
+        char *output = run_scenario(scenarios[i], &how);
+        assert_int_equal(how.code, 1);
+        assert_non_null(strstr(output, expected[i]));
+        free(output);
+    }
+}
+
 static void test_report_of_a_sanitizer_fails_the_test(void **state)
 {
     (void)state;
@@ -316,6 +333,20 @@ static void scenario_report(void **state)
     weir_test_process_destroy(process); // its exit code is that of the kill
 }
 
+static void scenario_exit(void **state)
+{
+    (void)state;
+    dir = weir_test_dir_create("scenario");
+    weir_test_process_wait_killed(start_shell("echo says so; exit 9", "exit", NULL), 10000);
+}
+
+static void scenario_terminate(void **state)
+{
+    (void)state;
+    dir = weir_test_dir_create("scenario");
+    weir_test_process_wait_killed(start_shell("kill -TERM $$", "terminate", NULL), 10000);
+}
+
 static void scenario_orphan(void **state)
 {
     (void)state;
@@ -332,6 +363,7 @@ static int run_named(const char *name)
         cmocka_unit_test(scenario_fail),   cmocka_unit_test(scenario_succeed),
         cmocka_unit_test(scenario_wait),   cmocka_unit_test(scenario_missing),
         cmocka_unit_test(scenario_orphan), cmocka_unit_test(scenario_report),
+        cmocka_unit_test(scenario_exit),   cmocka_unit_test(scenario_terminate),
     };
     char *filter = weir_test_format("scenario_%s", name);
     cmocka_set_test_filter(filter);
@@ -357,6 +389,7 @@ int main(void)
         cmocka_unit_test(test_harness_failure_fails_the_test_and_keeps_its_folder),
         cmocka_unit_test(test_success_removes_the_folder),
         cmocka_unit_test(test_wait_until_fails_when_time_is_over),
+        cmocka_unit_test(test_end_of_its_own_is_no_kill),
         cmocka_unit_test(test_report_of_a_sanitizer_fails_the_test),
         cmocka_unit_test(test_start_fails_when_there_is_no_such_program),
         cmocka_unit_test(test_child_dies_with_a_killed_program),

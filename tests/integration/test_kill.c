@@ -60,17 +60,12 @@ static bool die_at(struct job *job, const struct point *point, const char *const
         extra[i + 1] = more[i];
     }
     struct weir_test_process *process = job_start(job, false, extra);
-    struct weir_test_exit how;
     bool was_there = false;
     int64_t deadline_ms = weir_test_now_ms() + ROUND_MS_MAX;
     while (!was_there && weir_test_now_ms() < deadline_ms) {
         // Fed while it runs, so that no epoch is quiet.
         job_feed(job, FED_PER_ROUND / 10);
-        was_there = weir_test_process_wait(process, 50, &how);
-    }
-    if (was_there && !(how.is_signalled && how.code == 9)) {
-        WEIR_TEST_FAIL("ended with %d instead of being killed at %s:\n%s", how.code, point->name,
-                       weir_test_process_output(process));
+        was_there = weir_test_process_wait_killed(process, 50);
     }
     weir_test_process_kill(process);
     weir_test_process_destroy(process);
