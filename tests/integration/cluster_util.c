@@ -36,3 +36,9 @@ void choose_seed(void)
     srand(seed);
     print_message("seed %u\n", seed);
 }
+
+int number_from(const char *variable, int default_number)
+{
+    const char *text = getenv(variable);
+    return text != NULL && text[0] != '\0' ? atoi(text) : default_number;
+}

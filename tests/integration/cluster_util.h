@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What most programs here begin and end with: a cluster that all their tests share, and the seed of
-// what they leave to chance. What starts and stops the cluster are fixtures, of a group or of a
-// test. Thread: the tests'.
+// What most programs here begin and end with: a cluster that all their tests share, the seed of
+// what they leave to chance, and how large a run is asked for. What starts and stops the cluster
+// are fixtures, of a group or of a test. Thread: the tests'.
 #ifndef WEIR_TESTS_INTEGRATION_CLUSTER_UTIL_H
 #define WEIR_TESTS_INTEGRATION_CLUSTER_UTIL_H
 
@@ -19,5 +19,8 @@ int cluster_start_seeded(void **state);
 
 // For rand(): $WEIR_TEST_SEED, else the time; printed, so that a run that failed can be repeated.
 void choose_seed(void);
+
+// A number from the environment, for larger runs.
+int number_from(const char *variable, int default_number);
 
 #endif

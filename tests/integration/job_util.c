@@ -6,6 +6,7 @@
 
 #include <dirent.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -428,6 +429,16 @@ void job_wait_read(const struct job *job, struct weir_test_process *process, int
     free(topic);
 }
 
+void job_end_and_check(struct job *job, struct weir_test_process *process, int timeout_ms)
+{
+    job_wait_read(job, process, timeout_ms);
+    weir_test_process_signal(process, SIGTERM);
+    job_expect_end(process, 0, timeout_ms, NULL);
+    weir_test_process_destroy(process);
+    job_finish(job);
+    job_check(job);
+}
+
 static int compare_lines(const void *left, const void *right)
 {
     return strcmp(*(char *const *)left, *(char *const *)right);
@@ -462,10 +473,4 @@ char *job_store_listing(const struct job *job)
     free(lines);
     free(dir);
     return listing;
-}
-
-int job_rounds(const char *variable, int default_count)
-{
-    const char *text = getenv(variable);
-    return text != NULL && text[0] != '\0' ? atoi(text) : default_count;
 }

@@ -73,10 +73,11 @@ void job_wait_committed(const struct job *job, struct weir_test_process *process
 // Until everything that was fed is read and committed.
 void job_wait_read(const struct job *job, struct weir_test_process *process, int timeout_ms);
 
+// Waits until everything is read, ends the process with SIGTERM and exit code 0, each within that
+// time, and destroys it; then job_finish and job_check.
+void job_end_and_check(struct job *job, struct weir_test_process *process, int timeout_ms);
+
 // The files of the checkpoint store with sizes and times, a line each, for free().
 char *job_store_listing(const struct job *job);
-
-// A number from the environment, for larger runs.
-int job_rounds(const char *variable, int default_count);
 
 #endif

@@ -127,8 +127,7 @@ static void test_kills_lose_nothing(void **state)
 {
     (void)state;
     struct sql_job *job = create("alokill");
-    const char *given = getenv("WEIR_TEST_KILLS");
-    int kill_count = given != NULL ? atoi(given) : KILLS_DEFAULT;
+    int kill_count = number_from("WEIR_TEST_KILLS", KILLS_DEFAULT);
     for (int i = 0; i < kill_count; i++) {
         die(job, i < POINT_COUNT   ? points[i]
                  : rand() % 2 == 0 ? points[rand() % POINT_COUNT]

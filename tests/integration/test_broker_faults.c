@@ -8,7 +8,6 @@
 
 #include "tests/unit/cmocka_all.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -30,16 +29,6 @@ static const char *const short_transactions[] = {"WEIR_KAFKA_TRANSACTION_TIMEOUT
 static struct job *create(const char *name)
 {
     return job_create(weir_test_cluster_bootstrap(cluster), name);
-}
-
-static void stop_finish_and_check(struct job *job, struct weir_test_process *process)
-{
-    job_wait_read(job, process, WAIT_MS_MAX);
-    weir_test_process_signal(process, SIGTERM);
-    job_expect_end(process, 0, WAIT_MS_MAX, NULL);
-    weir_test_process_destroy(process);
-    job_finish(job);
-    job_check(job);
 }
 
 // --- brokers go and come -------------------------------------------------------------------------
@@ -67,7 +56,7 @@ static void test_broker_killed_and_started_again(void **state)
 {
     (void)state;
     struct job *job = create("killed");
-    int rounds = job_rounds("WEIR_TEST_ROUNDS", KILLS);
+    int rounds = number_from("WEIR_TEST_ROUNDS", KILLS);
     char *points = sleeping_points(rounds);
     const char *extra[] = {points, NULL};
     struct weir_test_process *process = job_start(job, false, extra);
@@ -88,7 +77,7 @@ static void test_broker_killed_and_started_again(void **state)
     print_message("%d kills of the only broker, %d replays\n", rounds,
                   job_count_text(process, replayed));
     free(points);
-    stop_finish_and_check(job, process);
+    job_end_and_check(job, process, WAIT_MS_MAX);
 }
 
 static void freeze(int duration_ms)
@@ -123,15 +112,15 @@ static void test_broker_frozen(void **state)
     freeze(20000);
     job_feed(job, FED_PER_ROUND);
     job_feed(short_job, FED_PER_ROUND);
-    if (job_rounds("WEIR_TEST_ROUNDS", 1) > 1) {
+    if (number_from("WEIR_TEST_ROUNDS", 1) > 1) {
         freeze(60000);
     }
     job_wait_read(job, process, WAIT_MS_MAX);
     job_wait_read(short_job, short_process, WAIT_MS_MAX);
     print_message("frozen for 5 s and 20 s: %d replays; with transactions of 6 s: %d\n",
                   job_count_text(process, replayed), job_count_text(short_process, replayed));
-    stop_finish_and_check(job, process);
-    stop_finish_and_check(short_job, short_process);
+    job_end_and_check(job, process, WAIT_MS_MAX);
+    job_end_and_check(short_job, short_process, WAIT_MS_MAX);
 }
 
 static int choose_victim(struct weir_test_cluster *three, const struct job *job, int round)
@@ -161,7 +150,7 @@ static void test_one_of_three_brokers_killed_or_frozen(void **state)
         "WEIR_RESTART_BACKOFF=200ms", "WEIR_RESTART_BACKOFF_MAX=200ms", NULL};
     struct weir_test_process *process = job_start(job, false, extra);
     job_wait_running(process);
-    int rounds = job_rounds("WEIR_TEST_ROUNDS", KILLS_OF_THREE);
+    int rounds = number_from("WEIR_TEST_ROUNDS", KILLS_OF_THREE);
     for (int i = 0; i < rounds; i++) {
         job_feed(job, FED_PER_ROUND);
         weir_test_sleep_ms(rand() % 200);
@@ -186,7 +175,7 @@ static void test_one_of_three_brokers_killed_or_frozen(void **state)
     job_wait_read(job, process, WAIT_MS_MAX);
     print_message("one of three brokers killed or frozen %d times, %d replays\n", rounds,
                   job_count_text(process, replayed));
-    stop_finish_and_check(job, process);
+    job_end_and_check(job, process, WAIT_MS_MAX);
     weir_test_cluster_destroy(three);
 }
 
@@ -208,7 +197,7 @@ static void test_store_that_is_gone_for_a_while_is_waited_for(void **state)
     job_wait_read(job, process, WAIT_MS_MAX);
     assert_int_equal(job_count_text(process, replayed), 0);
     assert_int_not_equal(job_count_text(process, "; trying again"), 0);
-    stop_finish_and_check(job, process);
+    job_end_and_check(job, process, WAIT_MS_MAX);
     free(aside);
 }
 
@@ -238,13 +227,11 @@ static void die_at(struct job *job, const char *failpoint)
     char *variable = weir_test_format("WEIR_FAILPOINTS=%s", failpoint);
     const char *extra[] = {variable, short_transactions[0], short_transactions[1], NULL};
     struct weir_test_process *process = job_start(job, false, extra);
-    struct weir_test_exit how;
     int64_t deadline_ms = weir_test_now_ms() + WAIT_MS_MAX;
     do {
         assert_true(weir_test_now_ms() < deadline_ms);
         job_feed(job, 10 * JOB_PARTITIONS);
-    } while (!weir_test_process_wait(process, 50, &how));
-    assert_true(how.is_signalled && how.code == SIGKILL);
+    } while (!weir_test_process_wait_killed(process, 50));
     weir_test_process_destroy(process);
     free(variable);
 }
@@ -265,7 +252,7 @@ static void test_recovery_after_the_transaction_timed_out(void **state)
                                   (long long)pointer.number, pointer.manifest_attempt);
     assert_int_equal(job_count_text(process, line), 1);
     free(line);
-    stop_finish_and_check(job, process);
+    job_end_and_check(job, process, WAIT_MS_MAX);
 
     // The commit went through: its checkpoint is the one to go on from, nothing is repeated.
     die_at(job, "commit.after_end=kill@4");
@@ -277,7 +264,7 @@ static void test_recovery_after_the_transaction_timed_out(void **state)
                             (long long)pointer.number, pointer.manifest_attempt);
     assert_int_equal(job_count_text(process, line), 1);
     free(line);
-    stop_finish_and_check(job, process);
+    job_end_and_check(job, process, WAIT_MS_MAX);
 }
 
 // Killed with as many transactions open as the settings allow.
@@ -343,7 +330,7 @@ static void test_full_producer_queue_is_back_pressure(void **state)
     }
     job_wait_read(job, process, WAIT_MS_MAX);
     assert_int_equal(job_count_text(process, replayed), 0);
-    stop_finish_and_check(job, process);
+    job_end_and_check(job, process, WAIT_MS_MAX);
 }
 
 // --- rows that are too large ---------------------------------------------------------------------

@@ -114,7 +114,7 @@ static void test_of_two_at_once_exactly_one_goes_on(void **state)
 {
     (void)state;
     struct job *job = create("two");
-    int rounds = job_rounds("WEIR_TEST_ROUNDS", TWO_AT_ONCE_ROUNDS);
+    int rounds = number_from("WEIR_TEST_ROUNDS", TWO_AT_ONCE_ROUNDS);
     for (int i = 0; i < rounds; i++) {
         contest(job, 2);
     }
@@ -126,7 +126,7 @@ static void test_of_six_at_once_exactly_one_goes_on(void **state)
 {
     (void)state;
     struct job *job = create("six");
-    int rounds = job_rounds("WEIR_TEST_ROUNDS", SIX_AT_ONCE_ROUNDS);
+    int rounds = number_from("WEIR_TEST_ROUNDS", SIX_AT_ONCE_ROUNDS);
     for (int i = 0; i < rounds; i++) {
         contest(job, CONTESTANTS_MAX);
     }
@@ -152,10 +152,7 @@ static void test_one_started_later_takes_over(void **state)
         job_wait_read(job, next, FENCED_MS_MAX);
         owner = next;
     }
-    weir_test_process_signal(owner, SIGTERM);
-    job_expect_end(owner, 0, FENCED_MS_MAX, NULL);
-    weir_test_process_destroy(owner);
-    finish_and_check(job);
+    job_end_and_check(job, owner, FENCED_MS_MAX);
 }
 
 // C129. Stopped for longer than its transactions live, while another one takes over and commits.
@@ -194,7 +191,7 @@ static void test_one_that_wakes_after_a_takeover_changes_nothing(void **state)
 {
     (void)state;
     struct job *job = create("wakes");
-    int rounds = job_rounds("WEIR_TEST_ROUNDS", 1);
+    int rounds = number_from("WEIR_TEST_ROUNDS", 1);
     for (int i = 0; i < rounds; i++) {
         stop_and_take_over(job);
     }
@@ -213,11 +210,7 @@ static void test_one_that_was_stopped_without_a_successor_goes_on(void **state)
     weir_test_sleep_ms(STOPPED_MS);
     weir_test_process_signal(process, SIGCONT);
     job_feed(job, FED_PER_ROUND);
-    job_wait_read(job, process, FENCED_MS_MAX);
-    weir_test_process_signal(process, SIGTERM);
-    job_expect_end(process, 0, FENCED_MS_MAX, NULL);
-    weir_test_process_destroy(process);
-    finish_and_check(job);
+    job_end_and_check(job, process, FENCED_MS_MAX);
 }
 
 // The old owner sleeps at a named place while the new one takes over and commits; then it goes on
@@ -272,11 +265,7 @@ static void test_second_process_on_a_state_directory_waits_and_ends(void **state
                    "in use by another process");
     weir_test_process_destroy(lock.second);
     job_feed(lock.job, FED_PER_ROUND);
-    job_wait_read(lock.job, lock.owner, FENCED_MS_MAX);
-    weir_test_process_signal(lock.owner, SIGTERM);
-    job_expect_end(lock.owner, 0, FENCED_MS_MAX, NULL);
-    weir_test_process_destroy(lock.owner);
-    finish_and_check(lock.job);
+    job_end_and_check(lock.job, lock.owner, FENCED_MS_MAX);
 }
 
 // An argument is a pattern of test names.

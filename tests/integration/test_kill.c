@@ -44,12 +44,6 @@ static const struct point points[] = {
 };
 enum { POINT_COUNT = sizeof points / sizeof points[0] };
 
-static int kills(void)
-{
-    const char *text = getenv("WEIR_TEST_KILLS");
-    return text != NULL ? atoi(text) : KILLS_DEFAULT;
-}
-
 // One life that ends at a named point; false: it never came there, and was killed by hand.
 static bool die_at(struct job *job, const struct point *point, const char *const *more)
 {
@@ -118,7 +112,7 @@ static void test_kill_every_point_and_at_random(void **state)
 {
     (void)state;
     struct job *job = job_create(weir_test_cluster_bootstrap(cluster), "kill");
-    kill_and_check(job, kills(), NULL);
+    kill_and_check(job, number_from("WEIR_TEST_KILLS", KILLS_DEFAULT), NULL);
 }
 
 static void test_kill_with_three_concurrent_checkpoints(void **state)
@@ -127,7 +121,7 @@ static void test_kill_with_three_concurrent_checkpoints(void **state)
     struct job *job = job_create(weir_test_cluster_bootstrap(cluster), "kill3");
     const char *more[] = {"WEIR_CHECKPOINT_MAX_CONCURRENT=3", "WEIR_CHECKPOINT_INTERVAL=20ms",
                           NULL};
-    kill_and_check(job, kills() / 2, more);
+    kill_and_check(job, number_from("WEIR_TEST_KILLS", KILLS_DEFAULT) / 2, more);
 }
 
 int main(void)

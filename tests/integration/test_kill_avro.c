@@ -3,7 +3,7 @@
 // topic whose writers' schema changes, with bad records in it that become dead letters, and a keyed
 // one with tombstones. weir is killed at named points and at random while records keep coming; at
 // the end every good record is there once and in order, every bad one is a dead letter once, and
-// the keyed result is what the changes come to. WEIR_TEST_KILLS sets how many kills (12 by
+// the keyed result is what the changes come to. WEIR_TEST_KILLS sets how many kills (8 by
 // default).
 #include "tests/integration/cluster_util.h"
 #include "tests/integration/registry_util.h"
@@ -266,8 +266,7 @@ static void test_kill_avro(void **state)
     world.change_id = registry_real_register(&world.registry, "killavro-changes-value",
                                              RECORD(FIELD("n", "long")));
     feed(&world, FEED_MAX);
-    const char *text = getenv("WEIR_TEST_KILLS");
-    int kill_count = text != NULL ? atoi(text) : KILLS_DEFAULT;
+    int kill_count = number_from("WEIR_TEST_KILLS", KILLS_DEFAULT);
     for (int i = 0; i < kill_count; i++) {
         bool is_registry_away = i % 6 == 2; // at the start of a life, and back in the next
         if (is_registry_away) {

@@ -75,12 +75,6 @@ struct fed {
     int life_ms_max; // of a life that ends at random
 };
 
-static int number_from(const char *variable, int default_number)
-{
-    const char *text = getenv(variable);
-    return text != NULL ? atoi(text) : default_number;
-}
-
 // Change m of the changelog: which key, and whether the key's row goes. Otherwise its value is m,
 // and its group m mod 11.
 static int key_of_change(int64_t m)

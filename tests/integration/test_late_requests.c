@@ -14,7 +14,6 @@
 
 #include "tests/unit/cmocka_all.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -211,7 +210,7 @@ static struct late_outcome run_late_case(const struct late_case *late_case, bool
 static void test_late_requests_are_refused(void **state)
 {
     (void)state;
-    bool is_thorough = job_rounds("WEIR_TEST_ROUNDS", 0) > 0; // else killed in every second case
+    bool is_thorough = number_from("WEIR_TEST_ROUNDS", 0) > 0; // else killed in every second case
     for (int i = 0; i < 2 * LATE_CASE_COUNT; i++) {
         const struct late_case *late_case = &late_cases[i % LATE_CASE_COUNT];
         bool is_killed = i % 2 == (i < LATE_CASE_COUNT ? 0 : 1);
@@ -270,12 +269,7 @@ static void test_late_init_only_costs_a_replay(void **state)
         job_feed(job, JOB_PARTITIONS);
         weir_test_sleep_ms(100);
     }
-    job_wait_read(job, process, WAIT_MS_MAX);
-    weir_test_process_signal(process, SIGTERM);
-    job_expect_end(process, 0, WAIT_MS_MAX, NULL);
-    weir_test_process_destroy(process);
-    job_finish(job);
-    job_check(job);
+    job_end_and_check(job, process, WAIT_MS_MAX);
 }
 
 // --- slow deliveries -----------------------------------------------------------------------------
@@ -302,7 +296,7 @@ static void test_epoch_waits_for_its_undelivered_row(void **state)
     struct weir_test_process *process =
         start_through_proxy(job, false, "WEIR_CHECKPOINT_INTERVAL=10ms", NULL);
     job_wait_running(process);
-    int rounds = job_rounds("WEIR_TEST_ROUNDS", UNDELIVERED_ROUNDS);
+    int rounds = number_from("WEIR_TEST_ROUNDS", UNDELIVERED_ROUNDS);
     for (int i = 0; i < rounds; i++) {
         struct weir_test_proxy_rule *held =
             rule_once(WEIR_TEST_PROXY_HOLD, WEIR_TEST_API_PRODUCE, NULL, NULL);
@@ -312,11 +306,7 @@ static void test_epoch_waits_for_its_undelivered_row(void **state)
         weir_test_proxy_end_rule(held);
         job_wait_read(job, process, WAIT_MS_MAX);
     }
-    weir_test_process_signal(process, SIGTERM);
-    job_expect_end(process, 0, WAIT_MS_MAX, NULL);
-    weir_test_process_destroy(process);
-    job_finish(job);
-    job_check(job);
+    job_end_and_check(job, process, WAIT_MS_MAX);
 }
 
 // --- an old owner that makes a handle anew during a takeover -------------------------------------
@@ -435,7 +425,7 @@ static void test_lost_doubled_held_and_cut_requests_neither_lose_nor_double(void
     struct job *job = create("faults");
     struct weir_test_process *process = start_through_proxy(job, false, short_socket, NULL);
     job_wait_running(process);
-    int fault_count = job_rounds("WEIR_TEST_ROUNDS", FAULTS_DEFAULT);
+    int fault_count = number_from("WEIR_TEST_ROUNDS", FAULTS_DEFAULT);
     int first = rand();
     for (int i = 0; i < fault_count; i++) {
         // A step that is prime to their number: every fault once before one comes again.
@@ -460,11 +450,7 @@ static void test_lost_doubled_held_and_cut_requests_neither_lose_nor_double(void
     job_wait_read(job, process, 2 * WAIT_MS_MAX);
     int replay_count = job_count_text(process, "going back to the last committed checkpoint");
     int anew_count = job_count_text(process, "making the handle anew");
-    weir_test_process_signal(process, SIGTERM);
-    job_expect_end(process, 0, WAIT_MS_MAX, NULL);
-    weir_test_process_destroy(process);
-    job_finish(job);
-    job_check(job);
+    job_end_and_check(job, process, WAIT_MS_MAX);
     print_message("%d faults, %d handles made anew, %d replays, %lld records: exact\n", fault_count,
                   anew_count, replay_count, (long long)job->fed_count);
 }

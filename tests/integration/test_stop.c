@@ -36,7 +36,7 @@ static void test_stop_in_the_middle_loses_and_repeats_nothing(void **state)
 {
     (void)state;
     struct job *job = create("middle");
-    int rounds = job_rounds("WEIR_TEST_ROUNDS", STOPS_IN_THE_MIDDLE);
+    int rounds = number_from("WEIR_TEST_ROUNDS", STOPS_IN_THE_MIDDLE);
     for (int i = 0; i < rounds; i++) {
         struct weir_test_process *process =
             job_start(job, false, i % 2 == 0 ? no_checkpoints : NULL);
