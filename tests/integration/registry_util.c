@@ -28,8 +28,7 @@ void registry_standin_start(struct registry_standin *registry)
 
 void registry_standin_kill(struct registry_standin *registry)
 {
-    weir_test_process_kill(registry->process);
-    weir_test_process_destroy(registry->process);
+    weir_test_process_destroy(registry->process); // kills it
     registry->process = NULL;
 }
 
@@ -46,9 +45,7 @@ void registry_standin_create(struct registry_standin *registry, const struct sql
 
 void registry_standin_destroy(struct registry_standin *registry)
 {
-    if (registry->process != NULL) {
-        registry_standin_kill(registry);
-    }
+    registry_standin_kill(registry);
     close(registry->holder);
 }
 
@@ -114,8 +111,7 @@ void registry_real_start(struct registry_real *registry)
 
 void registry_real_kill(struct registry_real *registry)
 {
-    weir_test_process_kill(registry->process);
-    weir_test_process_destroy(registry->process);
+    weir_test_process_destroy(registry->process); // kills it
     registry->process = NULL;
 }
 
@@ -133,9 +129,7 @@ bool registry_real_create(struct registry_real *registry, const struct sql_job *
 
 void registry_real_destroy(struct registry_real *registry)
 {
-    if (registry->process != NULL) {
-        registry_real_kill(registry);
-    }
+    registry_real_kill(registry);
     close(registry->holder);
 }
 

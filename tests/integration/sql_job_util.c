@@ -151,6 +151,19 @@ void sql_job_expect_values(const struct sql_job *job, const char *suffix, int32_
     weir_test_log_destroy(log);
 }
 
+void sql_job_expect_last(const struct sql_job *job, const char *suffix, int k, const char *value)
+{
+    struct weir_test_log *log = sql_job_read(job, suffix);
+    const char *last = "nothing";
+    const char *begin = weir_test_format("{\"k\":%d,", k);
+    for (size_t i = 0; i < log->partitions[0].record_count; i++) {
+        const char *text = sql_job_text(&log->partitions[0].records[i]);
+        last = strncmp(text, begin, strlen(begin)) == 0 ? text : last;
+    }
+    assert_string_equal(last, value);
+    weir_test_log_destroy(log);
+}
+
 void sql_job_expect_numbers(const struct sql_job *job, const char *suffix, int32_t partition,
                             int first, int count)
 {

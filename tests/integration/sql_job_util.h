@@ -101,6 +101,9 @@ void sql_job_wait_count(const struct sql_job *job, const char *suffix, size_t co
 void sql_job_expect_values(const struct sql_job *job, const char *suffix, int32_t partition,
                            const char *const *values);
 
+// The last value in partition 0 that begins with {"k":k, is this one.
+void sql_job_expect_last(const struct sql_job *job, const char *suffix, int k, const char *value);
+
 // The partition's values are exactly {"n":first}, {"n":first+1}, …, count of them.
 void sql_job_expect_numbers(const struct sql_job *job, const char *suffix, int32_t partition,
                             int first, int count);

@@ -22,26 +22,9 @@ static struct sql_job *create(const char *name, const char *sql)
     return job;
 }
 
-static void expect_last(const struct sql_job *job, const char *suffix, int k, const char *value)
-{
-    struct weir_test_log *log = sql_job_read(job, suffix);
-    const char *last = "nothing";
-    const char *begin = weir_test_format("{\"k\":%d,", k);
-    for (size_t i = 0; i < log->partitions[0].record_count; i++) {
-        const char *text = sql_job_text(&log->partitions[0].records[i]);
-        last = strncmp(text, begin, strlen(begin)) == 0 ? text : last;
-    }
-    assert_string_equal(last, value);
-    weir_test_log_destroy(log);
-}
-
 static void wait_committed(const struct sql_job *job, int64_t offset)
 {
-    int64_t deadline_ms = weir_test_now_ms() + 30000;
-    while (sql_job_committed(job, "in", 0) < offset) {
-        assert_true(weir_test_now_ms() < deadline_ms);
-        weir_test_sleep_ms(20);
-    }
+    WEIR_TEST_WAIT_UNTIL(sql_job_committed(job, "in", 0) >= offset, 30000);
 }
 
 #define WIDE                                                                                       \
@@ -71,15 +54,15 @@ static void test_one_more_column_starts_from_now_whenever_it_is_killed(void **st
         "commit.before_offsets", "commit.before_end",      "commit.after_end",
     };
     struct sql_job *job = create("wider", NARROW);
-    expect_last(job, "out", 0, "{\"k\":0,\"c\":5,\"d\":2,\"s\":null,\"m\":null}");
+    sql_job_expect_last(job, "out", 0, "{\"k\":0,\"c\":5,\"d\":2,\"s\":null,\"m\":null}");
     sql_job_set_sql(job, WIDER);
     sql_job_feed_numbers(job, "in", 0, 10, 10);
     for (size_t i = 0; i < sizeof points / sizeof points[0]; i++) {
         run_killed_at(job, points[i]);
     }
     sql_job_run_bounded(job);
-    expect_last(job, "out", 0, "{\"k\":0,\"c\":10,\"d\":2,\"s\":70,\"m\":18}");
-    expect_last(job, "out", 1, "{\"k\":1,\"c\":10,\"d\":2,\"s\":75,\"m\":19}");
+    sql_job_expect_last(job, "out", 0, "{\"k\":0,\"c\":10,\"d\":2,\"s\":70,\"m\":18}");
+    sql_job_expect_last(job, "out", 1, "{\"k\":1,\"c\":10,\"d\":2,\"s\":75,\"m\":19}");
     // Now there is a materialisation, of new slots; in another order, by other tasks.
     sql_job_set_sql(job, WIDE "(k, s, m, d, c) SELECT n % 2, sum(n), max(n), "
                               "count(DISTINCT n % 4), count(*)" BY);
@@ -87,8 +70,8 @@ static void test_one_more_column_starts_from_now_whenever_it_is_killed(void **st
     run_killed_at(job, "state.restore.laid_out");
     run_killed_at(job, "state.published");
     sql_job_run(job, SQL_JOB_EXTRA("WEIR_BOUNDED=true", "WEIR_PARALLELISM=3"), 0, NULL);
-    expect_last(job, "out", 0, "{\"k\":0,\"c\":11,\"d\":2,\"s\":90,\"m\":20}");
-    expect_last(job, "out", 1, "{\"k\":1,\"c\":11,\"d\":2,\"s\":96,\"m\":21}");
+    sql_job_expect_last(job, "out", 0, "{\"k\":0,\"c\":11,\"d\":2,\"s\":90,\"m\":20}");
+    sql_job_expect_last(job, "out", 1, "{\"k\":1,\"c\":11,\"d\":2,\"s\":96,\"m\":21}");
 }
 
 // While it runs: stopped, changed, killed before and behind its first checkpoint.
@@ -113,8 +96,8 @@ static void test_changes_of_a_job_that_runs(void **state)
     wait_committed(job, 20);
     assert_false(weir_test_process_wait_text(process, "starts from now", 0, NULL));
     sql_job_stop(process);
-    expect_last(job, "out", 0, "{\"k\":0,\"c\":10,\"d\":2,\"s\":70,\"m\":18}");
-    expect_last(job, "out", 1, "{\"k\":1,\"c\":10,\"d\":2,\"s\":75,\"m\":19}");
+    sql_job_expect_last(job, "out", 0, "{\"k\":0,\"c\":10,\"d\":2,\"s\":70,\"m\":18}");
+    sql_job_expect_last(job, "out", 1, "{\"k\":1,\"c\":10,\"d\":2,\"s\":75,\"m\":19}");
 }
 
 static void test_one_column_less_is_refused_or_dropped_alone(void **state)
@@ -130,12 +113,12 @@ static void test_one_column_less_is_refused_or_dropped_alone(void **state)
     sql_job_feed_numbers(job, "in", 0, 10, 2);
     sql_job_run(job, SQL_JOB_EXTRA("WEIR_BOUNDED=true", "WEIR_ALLOW=state_loss"), 0,
                 SQL_JOB_TEXTS("state is dropped: aggregate → wide would no longer keep"));
-    expect_last(job, "out", 0, "{\"k\":0,\"c\":6,\"d\":null,\"s\":null,\"m\":10}");
+    sql_job_expect_last(job, "out", 0, "{\"k\":0,\"c\":6,\"d\":null,\"s\":null,\"m\":10}");
     // What comes back has forgotten what it was.
     sql_job_set_sql(job, NARROW);
     sql_job_feed_numbers(job, "in", 0, 12, 2);
     sql_job_run(job, SQL_JOB_EXTRA("WEIR_BOUNDED=true", "WEIR_ALLOW=state_loss"), 0, NULL);
-    expect_last(job, "out", 0, "{\"k\":0,\"c\":7,\"d\":1,\"s\":null,\"m\":null}");
+    sql_job_expect_last(job, "out", 0, "{\"k\":0,\"c\":7,\"d\":1,\"s\":null,\"m\":null}");
 }
 
 #define WINDOWS(sum)                                                                               \
@@ -161,8 +144,8 @@ static void test_open_windows_take_one_more_column(void **state)
     sql_job_feed(job, "in", 0, "{\"k\":1,\"v\":7,\"ts\":1700000003000}");
     sql_job_feed(job, "in", 0, "{\"k\":2,\"v\":8,\"ts\":1700000004000}");
     sql_job_run_bounded(job);
-    expect_last(job, "out", 1, "{\"k\":1,\"c\":3,\"s\":7}");
-    expect_last(job, "out", 2, "{\"k\":2,\"c\":1,\"s\":8}");
+    sql_job_expect_last(job, "out", 1, "{\"k\":1,\"c\":3,\"s\":7}");
+    sql_job_expect_last(job, "out", 2, "{\"k\":2,\"c\":1,\"s\":8}");
 }
 
 // Positions are reset between the change and its first run: the start manifest lists the files of
@@ -177,7 +160,7 @@ static void test_positions_reset_before_the_first_run(void **state)
         SQL_JOB_TEXTS("sum(n) is new and starts from now", "next offset 0"));
     run_killed_at(job, "state.published");
     sql_job_run_bounded(job);
-    expect_last(job, "out", 0, "{\"k\":0,\"c\":10,\"d\":2,\"s\":20,\"m\":8}");
+    sql_job_expect_last(job, "out", 0, "{\"k\":0,\"c\":10,\"d\":2,\"s\":20,\"m\":8}");
 }
 
 // Takes out of the newest manifest what an early version did not write.
@@ -219,7 +202,7 @@ static void test_store_of_an_early_version(void **state)
     sql_job_feed_numbers(job, "in", 0, 10, 10);
     run_killed_at(job, "state.published");
     sql_job_run_bounded(job);
-    expect_last(job, "out", 1, "{\"k\":1,\"c\":10,\"d\":2,\"s\":75,\"m\":19}");
+    sql_job_expect_last(job, "out", 1, "{\"k\":1,\"c\":10,\"d\":2,\"s\":75,\"m\":19}");
     // From now on it says which slots there are, and how many rows.
     sql_job_set_sql(job, WIDE "(k, c) SELECT n % 2, count(*)" BY);
     sql_job_expect_refused(job, NULL,

@@ -27,34 +27,21 @@ static struct sql_job *create(const char *name, const char *sql)
     return job;
 }
 
-static void expect_last(const struct sql_job *job, const char *suffix, int k, const char *value)
-{
-    struct weir_test_log *log = sql_job_read(job, suffix);
-    const char *last = "nothing";
-    const char *begin = weir_test_format("{\"k\":%d,", k);
-    for (size_t i = 0; i < log->partitions[0].record_count; i++) {
-        const char *text = sql_job_text(&log->partitions[0].records[i]);
-        last = strncmp(text, begin, strlen(begin)) == 0 ? text : last;
-    }
-    assert_string_equal(last, value);
-    weir_test_log_destroy(log);
-}
-
 static void test_new_sink_and_condition_keep_the_state(void **state)
 {
     (void)state;
     struct sql_job *job = create("keeps", TABLES COUNTS ";");
-    expect_last(job, "out", 0, "{\"k\":0,\"c\":5}");
+    sql_job_expect_last(job, "out", 0, "{\"k\":0,\"c\":5}");
     sql_job_set_sql(job, TABLES COUNTS ";\n" SUMS ";");
     sql_job_feed_numbers(job, "in", 0, 10, 10);
     sql_job_run_bounded(job);
-    expect_last(job, "out", 0, "{\"k\":0,\"c\":10}");
-    expect_last(job, "sums", 1, "{\"k\":1,\"s\":75}"); // from when it was there
+    sql_job_expect_last(job, "out", 0, "{\"k\":0,\"c\":10}");
+    sql_job_expect_last(job, "sums", 1, "{\"k\":1,\"s\":75}"); // from when it was there
     sql_job_set_sql(job, TABLES COUNTS " HAVING count(*) > 1;\n" SUMS ";");
     sql_job_feed_numbers(job, "in", 0, 20, 2);
     sql_job_run_bounded(job);
-    expect_last(job, "out", 0, "{\"k\":0,\"c\":11}");
-    expect_last(job, "out", 1, "{\"k\":1,\"c\":11}");
+    sql_job_expect_last(job, "out", 0, "{\"k\":0,\"c\":11}");
+    sql_job_expect_last(job, "out", 1, "{\"k\":1,\"c\":11}");
 }
 
 #define PEOPLE(name, value)                                                                        \
@@ -82,13 +69,13 @@ static void test_rows_that_are_taken_back_are_not_counted_from_now(void **state)
     sql_job_set_sql(job, PEOPLE(", c", ", count(*)"));
     sql_job_feed_keyed(job, "in", "{\"id\":1}", "{\"k\":1,\"v\":50}");
     sql_job_run_bounded(job);
-    expect_last(job, "out", 1, "{\"k\":1,\"s\":56,\"c\":2,\"m\":null}");
+    sql_job_expect_last(job, "out", 1, "{\"k\":1,\"s\":56,\"c\":2,\"m\":null}");
     // Both begin anew: what comes from now on is right.
     sql_job_set_sql(job, PEOPLE(", m", ", max(v)"));
     sql_job_feed_keyed(job, "in", "{\"id\":1}", "{\"k\":1,\"v\":4}");
     sql_job_feed_keyed(job, "in", "{\"id\":1}", "{\"k\":1,\"v\":3}");
     sql_job_run(job, SQL_JOB_EXTRA("WEIR_BOUNDED=true", "WEIR_ALLOW=state_loss"), 0, NULL);
-    expect_last(job, "out", 1, "{\"k\":1,\"s\":3,\"c\":null,\"m\":3}");
+    sql_job_expect_last(job, "out", 1, "{\"k\":1,\"s\":3,\"c\":null,\"m\":3}");
 }
 
 static void test_lost_state_is_refused_or_dropped_on_purpose(void **state)
@@ -108,7 +95,7 @@ static void test_lost_state_is_refused_or_dropped_on_purpose(void **state)
                            SQL_JOB_TEXTS("is no longer there", "bytes of state, 2 rows"));
     sql_job_run(job, SQL_JOB_EXTRA("WEIR_BOUNDED=true", "WEIR_ALLOW=state_loss"), 0,
                 SQL_JOB_TEXTS("WEIR_ALLOW=state_loss: state is dropped"));
-    expect_last(job, "out", 0, "{\"k\":0,\"c\":1}"); // 10 alone
+    sql_job_expect_last(job, "out", 0, "{\"k\":0,\"c\":1}"); // 10 alone
     sql_job_run_bounded(job);                        // nothing more to lose
 }
 

@@ -130,11 +130,7 @@ static void test_beside_a_job_that_runs(void **state)
     }
     // It is still the owner: nobody was fenced, and its rows go on being committed.
     sql_job_feed_numbers(job, "in", 0, 40, 2);
-    int64_t deadline_ms = weir_test_now_ms() + 20000;
-    while (sql_job_committed(job, "in", 0) < 42) {
-        assert_true(weir_test_now_ms() < deadline_ms);
-        weir_test_sleep_ms(20);
-    }
+    WEIR_TEST_WAIT_UNTIL(sql_job_committed(job, "in", 0) >= 42, 20000);
     assert_false(weir_test_process_wait_text(process, "looking who owns the job", 0, NULL));
     assert_false(weir_test_process_wait_text(process, "going back", 0, NULL));
     sql_job_stop(process);

@@ -13,7 +13,6 @@ enum { PARTITIONS = 2, RECORDS = 40, BAD_EVERY = 4, BAD_COUNT = RECORDS / BAD_EV
     "  dead_letter_topic = '$-dead');\n"                                                           \
     "CREATE TABLE output (n int, q int) WITH (topic = '$-out');\n"                                 \
     "INSERT INTO output SELECT n, " division " FROM input;\n"
-#define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
 static void feed(const struct sql_job *job)
 {
@@ -89,19 +88,19 @@ static void test_replay(void **state)
     // Mended: 12 / 0 is NULL now.
     sql_job_set_sql(job, SQL("12 / nullif(v, 0)"));
     weir = start(job);
-    sql_job_run_command(job, WORDS("dead-letters", "replay"), NULL, 2,
+    sql_job_run_command(job, SQL_JOB_TEXTS("dead-letters", "replay"), NULL, 2,
                         SQL_JOB_TEXTS("neither --topic nor WEIR_DEAD_LETTER_TOPIC"));
-    sql_job_run_command(job, WORDS("dead-letters", "replay", "--topic", "nowhere"), NULL, 2,
+    sql_job_run_command(job, SQL_JOB_TEXTS("dead-letters", "replay", "--topic", "nowhere"), NULL, 2,
                         SQL_JOB_TEXTS("topic \"nowhere\" does not exist"));
     sql_job_run_command(
-        job, WORDS("dead-letters", "replay", "--topic", topic, "--dry-run"), NULL, 0,
+        job, SQL_JOB_TEXTS("dead-letters", "replay", "--topic", topic, "--dry-run"), NULL, 0,
         SQL_JOB_TEXTS("10 dead letters would be written back to topic replay-in", "2 passed over"));
-    sql_job_run_command(job, WORDS("dead-letters", "replay", "--topic", topic),
+    sql_job_run_command(job, SQL_JOB_TEXTS("dead-letters", "replay", "--topic", topic),
                         SQL_JOB_EXTRA("WEIR_FAILPOINTS=kafka.sent.EndTxn=kill@1"), -9, NULL);
-    sql_job_run_command(job, WORDS("dead-letters", "replay", "--topic", topic), NULL, 0,
+    sql_job_run_command(job, SQL_JOB_TEXTS("dead-letters", "replay", "--topic", topic), NULL, 0,
                         SQL_JOB_TEXTS("dead letters"));
     sql_job_wait_count(job, "out", RECORDS);
-    sql_job_run_command(job, WORDS("dead-letters", "replay", "--topic", topic), NULL, 0,
+    sql_job_run_command(job, SQL_JOB_TEXTS("dead-letters", "replay", "--topic", topic), NULL, 0,
                         SQL_JOB_TEXTS("no dead letters to write back"));
     expect_written_back(job);
     sql_job_stop(weir);

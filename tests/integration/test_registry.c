@@ -262,17 +262,23 @@ static void expect_numbers(const struct sql_job *job, int64_t count)
     weir_test_log_destroy(log);
 }
 
-static void test_a_real_registry_comes_and_goes(void **state)
+// A job from topic to topic, and its registry; ends the test as skipped where none can be had.
+static struct sql_job *create_with_real(struct registry_real *registry, const char *name)
 {
-    struct sql_job *job =
-        sql_job_create(weir_test_cluster_bootstrap(cluster), "regreal", in_out_sql);
-    struct registry_real registry;
-    (void)state;
-    if (!registry_real_create(&registry, job)) {
+    struct sql_job *job = sql_job_create(weir_test_cluster_bootstrap(cluster), name, in_out_sql);
+    if (!registry_real_create(registry, job)) {
         skip();
     }
     sql_job_topic_create(job, "in", 1);
     sql_job_topic_create(job, "out", 1);
+    return job;
+}
+
+static void test_a_real_registry_comes_and_goes(void **state)
+{
+    struct registry_real registry;
+    (void)state;
+    struct sql_job *job = create_with_real(&registry, "regreal");
     const char *url = registry_real_setting(&registry);
     uint32_t narrow_id = registry_real_register(&registry, "regreal-in-value", narrow);
     feed(job, narrow_id, false, 0, 20);
@@ -307,15 +313,9 @@ static void test_a_real_registry_comes_and_goes(void **state)
 // The registry's own words where it refuses: full compatibility, and a column less.
 static void test_a_real_registry_refuses(void **state)
 {
-    struct sql_job *job =
-        sql_job_create(weir_test_cluster_bootstrap(cluster), "regrefuse", in_out_sql);
     struct registry_real registry;
     (void)state;
-    if (!registry_real_create(&registry, job)) {
-        skip();
-    }
-    sql_job_topic_create(job, "in", 1);
-    sql_job_topic_create(job, "out", 1);
+    struct sql_job *job = create_with_real(&registry, "regrefuse");
     const char *url = registry_real_setting(&registry);
     registry_real_register(&registry, "regrefuse-out-value",
                            "{\"type\":\"record\",\"name\":\"copy\",\"namespace\":\"weir\","
