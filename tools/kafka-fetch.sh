@@ -20,41 +20,14 @@ here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source-path=SCRIPTDIR
 . "$here/common.sh"
 version=${1:-$(head -n 1 "$here/kafka-version")}
-cache=${WEIR_KAFKA_CACHE:-$HOME/.cache/weir/kafka}
-folder=$cache/$version
-
 [[ $version =~ ^[0-9]+\.[0-9]+\.[0-9]+$ ]] || die "not a version: $version"
-java=$(readlink -f "$(command -v java)") || die "no java: run tools/install-deps.sh"
-# The archive of class data serves only the Java that wrote it.
-is_complete() {
-    [ "$(cat "$folder/complete" 2>/dev/null)" = "$java" ]
-}
-if is_complete; then
-    echo "$folder"
-    exit 0
-fi
-
-mkdir -p "$cache"
-exec 9>"$cache/.lock-$version"
-flock 9
-if is_complete; then
-    echo "$folder"
-    exit 0
-fi
-broker=
-scratch=$(mktemp -d "$cache/.work-$version-XXXXXX")
-cleanup() {
-    [ -z "$broker" ] || kill -KILL "$broker" 2>/dev/null || true
-    rm -rf "$scratch"
-}
-trap cleanup EXIT
+begin_fetch "${WEIR_KAFKA_CACHE:-$HOME/.cache/weir/kafka}/$version"
 
 dependency() {
     echo "<dependency><groupId>$1</groupId><artifactId>$2</artifactId><version>$3</version></dependency>"
 }
 
 fetch_jars() {
-    command -v mvn >/dev/null || die "no mvn: run tools/install-deps.sh"
     {
         echo '<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>'
         echo '<groupId>weir</groupId><artifactId>broker</artifactId><version>1</version>'
@@ -68,12 +41,8 @@ fetch_jars() {
         esac
         echo '</dependencies></project>'
     } >"$scratch/pom.xml"
-    # Maven's own store is not made for two writers at once: one lock for all versions.
-    flock "$cache/.lock-maven" mvn -q -B -f "$scratch/pom.xml" dependency:copy-dependencies \
-        -DoutputDirectory="$scratch/libs" -DincludeScope=runtime >"$scratch/maven.log" 2>&1 || {
-        tail -n 20 "$scratch/maven.log" >&2
-        die "Maven could not fetch Kafka $version"
-    }
+    maven "Kafka $version" -f "$scratch/pom.xml" dependency:copy-dependencies \
+        -DoutputDirectory="$scratch/libs" -DincludeScope=runtime
     mkdir -p "$folder"
     mv "$scratch/libs" "$folder/libs"
 }
@@ -145,15 +114,15 @@ E
     rm "$folder/formatted/meta.properties"
     java "@$scratch/plain.args" -XX:ArchiveClassesAtExit="$folder/classes.jsa" -Xlog:cds=off \
         -Xlog:cds+dynamic=off kafka.Kafka "$properties" >"$scratch/broker.log" 2>&1 9>&- &
-    broker=$!
+    child=$!
     for _ in $(seq 300); do
         ! grep -q 'Kafka Server started' "$scratch/broker.log" || break
-        kill -0 "$broker" 2>/dev/null || break
+        kill -0 "$child" 2>/dev/null || break
         sleep 0.1
     done
-    kill -TERM "$broker" 2>/dev/null || true
-    wait "$broker" || true
-    broker=
+    kill -TERM "$child" 2>/dev/null || true
+    wait "$child" || true
+    child=
     [ -s "$folder/classes.jsa" ] || {
         tail -n 20 "$scratch/broker.log" >&2
         die "the broker did not start"
@@ -168,6 +137,4 @@ E
 [ -d "$folder/libs" ] || fetch_jars
 write_settings
 write_archive
-echo "$java" >"$scratch/complete"
-mv "$scratch/complete" "$folder/complete"
-echo "$folder"
+finish_fetch

@@ -18,46 +18,12 @@ here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source-path=SCRIPTDIR
 . "$here/common.sh"
 version=3.0.9
-cache=${WEIR_REGISTRY_CACHE:-$HOME/.cache/weir/registry}
-folder=$cache/$version
-
-java=$(readlink -f "$(command -v java)") || die "no java: run tools/install-deps.sh"
-# The archive of class data serves only the Java that wrote it.
-is_complete() {
-    [ "$(cat "$folder/complete" 2>/dev/null)" = "$java" ]
-}
-if is_complete; then
-    echo "$folder"
-    exit 0
-fi
-
-mkdir -p "$cache"
-exec 9>"$cache/.lock-$version"
-flock 9
-if is_complete; then
-    echo "$folder"
-    exit 0
-fi
-registry=
-scratch=$(mktemp -d "$cache/.work-$version-XXXXXX")
-cleanup() {
-    [ -z "$registry" ] || kill -KILL "$registry" 2>/dev/null || true
-    rm -rf "$scratch"
-}
-trap cleanup EXIT
+begin_fetch "${WEIR_REGISTRY_CACHE:-$HOME/.cache/weir/registry}/$version"
 
 fetch_app() {
-    command -v mvn >/dev/null || die "no mvn: run tools/install-deps.sh"
     local artifact=io.apicurio:apicurio-registry-app:$version:tar.gz:all
-    # Maven's own store is not made for two writers at once: one lock, that of the brokers.
-    mkdir -p "$HOME/.cache/weir/kafka"
-    (flock 8
-        mvn -q -B dependency:get -Dtransitive=false -Dartifact="$artifact" &&
-            mvn -q -B dependency:copy -Dartifact="$artifact" -DoutputDirectory="$scratch"
-    ) 8>"$HOME/.cache/weir/kafka/.lock-maven" >"$scratch/maven.log" 2>&1 || {
-        tail -n 20 "$scratch/maven.log" >&2
-        die "Maven could not fetch the registry $version"
-    }
+    maven "the registry $version" dependency:get -Dtransitive=false -Dartifact="$artifact"
+    maven "the registry $version" dependency:copy -Dartifact="$artifact" -DoutputDirectory="$scratch"
     mkdir "$scratch/app"
     tar -xzf "$scratch"/*.tar.gz -C "$scratch/app"
     mkdir -p "$folder"
@@ -74,17 +40,17 @@ write_archive() {
         -Xlog:cds+dynamic=off -Dquarkus.http.access-log.enabled=false -Dquarkus.http.host=127.0.0.1)
     rm -f "$folder/classes.jsa"
     java "${options[@]}" -XX:ArchiveClassesAtExit="$folder/classes.jsa" -Dquarkus.http.port="$port" \
-        -jar "${jars[0]}" >"$scratch/registry.log" 2>&1 8>&- 9>&- &
-    registry=$!
+        -jar "${jars[0]}" >"$scratch/registry.log" 2>&1 9>&- &
+    child=$!
     for _ in $(seq 600); do
         ! port_answers "$port" || break
-        kill -0 "$registry" 2>/dev/null || break
+        kill -0 "$child" 2>/dev/null || break
         sleep 0.1
     done
     sleep 1
-    kill -TERM "$registry" 2>/dev/null || true
-    wait "$registry" || true
-    registry=
+    kill -TERM "$child" 2>/dev/null || true
+    wait "$child" || true
+    child=
     [ -s "$folder/classes.jsa" ] || {
         tail -n 20 "$scratch/registry.log" >&2
         die "the registry did not start"
@@ -97,6 +63,4 @@ write_archive() {
 
 [ -d "$folder/app" ] || fetch_app
 write_archive
-echo "$java" >"$scratch/complete"
-mv "$scratch/complete" "$folder/complete"
-echo "$folder"
+finish_fetch
