@@ -4,7 +4,8 @@
 //
 //   sim --seeds 500 [--from 1] [--jobs 2] [options]   many
 //   sim --seed 4711 [--canary NAME] [options] [--trace]   one; replays it
-//   sim --catch NAME --seeds 300 [options]   succeeds if the broken rule is found by so many seeds
+//   sim --catch NAME --seeds 300 [options]   succeeds if the broken rule is found by so many seeds,
+//                                            by one that is right with the rule
 // options: --job NAME, and what a seed has only now and then (world.h): --calm --duel --late
 //   --takeover --sleepy --at-least-once
 #include "tests/sim/canary.h"
@@ -86,8 +87,9 @@ static pid_t start(uint64_t seed)
     return child;
 }
 
-// Returns how many seeds were found wrong; stops at the first when a canary is looked for.
-static uint64_t run_many(void)
+// Returns how many seeds were found wrong, in *first the first of them; stops there when a canary
+// is looked for.
+static uint64_t run_many(uint64_t *first)
 {
     pid_t children[JOBS_MAX];
     uint64_t seeds[JOBS_MAX];
@@ -116,16 +118,13 @@ static uint64_t run_many(void)
                 continue;
             }
             if (status != 0) {
-                wrong_count++;
+                *first = wrong_count++ == 0 ? seeds[i] : *first;
                 if (WIFSIGNALED(status) && !options.is_catching) {
                     fprintf(stderr, "seed %" PRIu64 ": ended by signal %d\n", seeds[i],
                             WTERMSIG(status));
                 }
                 if (!options.is_catching) {
                     print_replay(seeds[i]);
-                } else if (wrong_count == 1) {
-                    printf("%s: found by seed %" PRIu64 "\n", sim_canary_name(options.canary),
-                           seeds[i]);
                 }
             }
             children[i] = children[--running_count];
@@ -134,6 +133,25 @@ static uint64_t run_many(void)
         }
     }
     return wrong_count;
+}
+
+// What is wrong with the rule, too, has not found that it is broken.
+static int catch_canary(void)
+{
+    const char *name = sim_canary_name(options.canary);
+    uint64_t found = 0;
+    if (run_many(&found) == 0) {
+        fprintf(stderr, "%s: not found by %" PRIu64 " seeds\n", name, options.count);
+        return 1;
+    }
+    options.canary = SIM_CANARY_NONE;
+    options.is_catching = false;
+    options.from = found;
+    options.count = 1;
+    bool is_right = run_many(&(uint64_t){0}) == 0;
+    printf("%s: found by seed %" PRIu64 "%s\n", name, found,
+           is_right ? "" : ", which is wrong without it, too");
+    return is_right ? 0 : 1;
 }
 
 static int refuse(const char *text)
@@ -205,14 +223,10 @@ int main(int argc, char **argv)
         printf("seed %" PRIu64 ": %s\n", options.from, sim_world_summary());
         return 0;
     }
-    uint64_t wrong_count = run_many();
     if (options.is_catching) {
-        if (wrong_count == 0) {
-            fprintf(stderr, "%s: not found by %" PRIu64 " seeds\n", sim_canary_name(options.canary),
-                    options.count);
-        }
-        return wrong_count > 0 ? 0 : 1;
+        return catch_canary();
     }
+    uint64_t wrong_count = run_many(&(uint64_t){0});
     printf("%" PRIu64 " seeds, %" PRIu64 " wrong\n", options.count, wrong_count);
     return wrong_count == 0 ? 0 : 1;
 }
