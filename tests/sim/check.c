@@ -216,12 +216,10 @@ static void take_plain_rows(const struct sim_topic *topic, uint32_t seen_counts[
 
 static void take_rows(int64_t producer_id)
 {
-    static uint32_t seen_counts[SIM_OUTPUTS][SIM_PARTITIONS_MAX];
-    for (size_t t = 0; t < SIM_OUTPUTS; t++) {
-        const struct sim_topic *topic = sim_topic_find(sim_outputs[t]);
-        if (topic == NULL) {
-            continue;
-        }
+    static uint32_t seen_counts[SIM_OUTPUTS_MAX][SIM_PARTITIONS_MAX];
+    const char *const *outputs = sim_job_outputs();
+    for (size_t t = 0; outputs[t] != NULL; t++) {
+        const struct sim_topic *topic = sim_topic_find(outputs[t]);
         take_plain_rows(topic, seen_counts[t]);
         for (uint32_t p = 0; p < topic->partition_count; p++) {
             const struct sim_partition *partition = &topic->partitions[p];

@@ -8,114 +8,42 @@
 #include "tests/sim/fiber.h"
 #include "tests/sim/random.h"
 
-#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
-enum { WINDOW_S = SIM_WINDOW_US / 1000000 };
-
 struct sim_input sim_input;
 
-static const char pass_sql[] =
-    "CREATE TABLE src (id bigint, k text, v bigint)\n"
-    "  WITH (topic = 'in', on_error = 'dead_letter', dead_letter_topic = 'dead');\n"
-    "CREATE TABLE every (id bigint, k text, v bigint) WITH (topic = 'every');\n"
-    "CREATE TABLE third (id bigint, v bigint) WITH (topic = 'third');\n"
-    "INSERT INTO every SELECT id, k, v FROM src;\n"
-    "INSERT INTO third SELECT id, v FROM src WHERE v % 3 = 0;\n";
-
-// Each job with state stands in three ways that give the same rows and keep other values for it, in
-// another order: what is more starts from now, and is in a condition that holds whatever it is.
-enum { VARIANT_COUNT = 3 };
-
-#define COUNT_TABLES                                                                               \
-    "CREATE TABLE src (id bigint, k text, v bigint) WITH (topic = 'in');\n"                        \
-    "CREATE TABLE counts (k text, c bigint, s numeric, PRIMARY KEY (k))\n"                         \
-    "  WITH (topic = 'counts');\n"
-
-static const char *const count_sql[VARIANT_COUNT] = {
-    COUNT_TABLES "INSERT INTO counts SELECT k, count(*), sum(v) FROM src GROUP BY k;\n",
-    COUNT_TABLES "INSERT INTO counts (k, s, c) SELECT k, sum(v), count(*) FROM src GROUP BY k\n"
-                 "  HAVING coalesce(max(v), 0) < 1000000;\n",
-    COUNT_TABLES "INSERT INTO counts SELECT k, count(*), sum(v) FROM src GROUP BY k\n"
-                 "  HAVING count(DISTINCT v) >= 0 AND coalesce(min(k), '') < 'z';\n",
-};
-
-#define TUMBLE_TABLES                                                                              \
-    "CREATE TABLE src (id bigint, k text, v bigint, ts timestamptz)\n"                             \
-    "  WITH (topic = 'in', event_time = 'ts', watermark_delay = '2 seconds',\n"                    \
-    "        idle_timeout = '1 hour', late_topic = 'late');\n"                                     \
-    "CREATE TABLE windows (w timestamptz, k text, c bigint, s numeric)\n"                          \
-    "  WITH (topic = 'windows');\n"                                                                \
-    "INSERT INTO windows "
-#define TUMBLE "\n  FROM tumble(src, ts, interval '10 seconds') GROUP BY window_start, k"
-
-static const char *const tumble_sql[VARIANT_COUNT] = {
-    TUMBLE_TABLES "SELECT window_start, k, count(*), sum(v)" TUMBLE ";\n",
-    TUMBLE_TABLES "(s, c, w, k) SELECT sum(v), count(*), window_start, k" TUMBLE
-                  " HAVING coalesce(max(k), '') < 'z';\n",
-    TUMBLE_TABLES "SELECT window_start, k, count(*), sum(v)" TUMBLE
-                  " HAVING count(DISTINCT id) >= 0;\n",
-};
-
-static_assert(WINDOW_S == 10, "as in the job's text");
+static const struct sim_job_model *const models[SIM_JOB_KIND_COUNT] = {
+    [SIM_JOB_PASS] = &sim_pass, [SIM_JOB_COUNT] = &sim_count, [SIM_JOB_TUMBLE] = &sim_tumble};
 
 const char *sim_job_name(enum sim_job_kind kind)
 {
-    switch (kind) {
-    case SIM_JOB_PASS:
-        return "pass-through";
-    case SIM_JOB_COUNT:
-        return "count";
-    case SIM_JOB_TUMBLE:
-        return "tumble";
-    case SIM_JOB_KIND_COUNT:
-        break;
-    }
-    return "?";
+    return models[kind]->name;
 }
 
 const char *sim_job_sql(uint32_t life)
 {
     // Takes nothing from the run's chance.
     uint64_t mixed = weir_hash_mix(sim_input.key_count * UINT64_C(1000003) + life);
-    uint32_t variant = life == 0 ? 0 : (uint32_t)(mixed % VARIANT_COUNT);
-    switch (sim_input.kind) {
-    case SIM_JOB_PASS:
-        return pass_sql;
-    case SIM_JOB_COUNT:
-        return count_sql[variant];
-    case SIM_JOB_TUMBLE:
-        return tumble_sql[variant];
-    case SIM_JOB_KIND_COUNT:
-        break;
-    }
-    return NULL;
+    return sim_input.model->variants[life == 0 ? 0 : mixed % sim_input.model->variant_count];
+}
+
+const char *const *sim_job_outputs(void)
+{
+    return sim_input.model->outputs;
 }
 
 void sim_job_init(enum sim_job_kind kind, uint32_t partition_count, uint32_t key_count)
 {
     WEIR_ASSERT(partition_count <= SIM_PARTITIONS_MAX && key_count <= SIM_KEYS_MAX);
     sim_input.kind = kind;
+    sim_input.model = models[kind];
     sim_input.key_count = key_count;
     sim_input.topic = sim_topic_create("in", partition_count);
-    switch (kind) {
-    case SIM_JOB_PASS:
-        sim_topic_create("every", 1 + sim_below(3));
-        sim_topic_create("third", 1 + sim_below(3));
-        sim_topic_create("dead", 1 + sim_below(3));
-        break;
-    case SIM_JOB_COUNT:
-        sim_topic_create("counts", 1 + sim_below(3));
-        break;
-    case SIM_JOB_TUMBLE:
-        sim_topic_create("windows", 1 + sim_below(3));
-        sim_topic_create("late", 1 + sim_below(3));
-        break;
-    case SIM_JOB_KIND_COUNT:
-        break;
+    for (const char *const *output = sim_job_outputs(); *output != NULL; output++) {
+        sim_topic_create(*output, 1 + sim_below(3));
     }
 }
 
@@ -279,38 +207,21 @@ const char *sim_wrong(const char *format, ...)
 
 // --- beginning anew ----------------------------------------------------------------------------
 
-const char *const sim_outputs[SIM_OUTPUTS] = {"every",  "third",   "dead",
-                                              "counts", "windows", "late"};
-static uint32_t begins[SIM_OUTPUTS][SIM_PARTITIONS_MAX];
+static uint32_t begins[SIM_OUTPUTS_MAX][SIM_PARTITIONS_MAX];
 
 uint32_t sim_output_begin(const struct sim_topic *topic, uint32_t partition)
 {
-    for (int i = 0; i < SIM_OUTPUTS; i++) {
-        if (strcmp(sim_outputs[i], topic->name) == 0) {
+    for (int i = 0; sim_job_outputs()[i] != NULL; i++) {
+        if (strcmp(sim_job_outputs()[i], topic->name) == 0) {
             return begins[i][partition];
         }
     }
     return 0;
 }
 
-static struct sim_saved state_of_job(void)
-{
-    switch (sim_input.kind) {
-    case SIM_JOB_PASS:
-        return sim_pass_state();
-    case SIM_JOB_COUNT:
-        return sim_count_state();
-    case SIM_JOB_TUMBLE:
-        return sim_tumble_state();
-    case SIM_JOB_KIND_COUNT:
-        break;
-    }
-    WEIR_ASSERT(!"unreachable");
-}
-
 struct sim_saved *sim_job_save(void)
 {
-    struct sim_saved state = state_of_job();
+    struct sim_saved state = sim_input.model->state();
     struct sim_saved *saved = weir_alloc(sizeof *saved);
     *saved = (struct sim_saved){weir_alloc(state.size_bytes), state.size_bytes};
     memcpy(saved->data, state.data, state.size_bytes);
@@ -319,20 +230,20 @@ struct sim_saved *sim_job_save(void)
 
 static void begin_output(void)
 {
-    for (int i = 0; i < SIM_OUTPUTS; i++) {
-        const struct sim_topic *topic = sim_topic_find(sim_outputs[i]);
-        for (uint32_t p = 0; topic != NULL && p < topic->partition_count; p++) {
+    for (int i = 0; sim_job_outputs()[i] != NULL; i++) {
+        const struct sim_topic *topic = sim_topic_find(sim_job_outputs()[i]);
+        for (uint32_t p = 0; p < topic->partition_count; p++) {
             begins[i][p] = topic->partitions[p].count;
         }
     }
-    if (sim_input.kind == SIM_JOB_COUNT) {
-        sim_count_begin_output();
+    if (sim_input.model->begin_output != NULL) {
+        sim_input.model->begin_output();
     }
 }
 
 void sim_job_restore(const struct sim_saved *saved)
 {
-    struct sim_saved state = state_of_job();
+    struct sim_saved state = sim_input.model->state();
     memset(state.data, 0, state.size_bytes);
     if (saved != NULL) {
         memcpy(state.data, saved->data, saved->size_bytes);
@@ -342,7 +253,7 @@ void sim_job_restore(const struct sim_saved *saved)
 
 bool sim_job_can_rewind(void)
 {
-    return sim_input.kind != SIM_JOB_TUMBLE;
+    return sim_input.model->rewind != NULL;
 }
 
 // At least once, rows that a drain makes late are no loss, and nothing tells them from one.
@@ -354,16 +265,37 @@ bool sim_job_can_drain(void)
 void sim_job_rewind(const struct sim_positions *positions)
 {
     WEIR_ASSERT(sim_job_can_rewind());
-    if (sim_input.kind == SIM_JOB_PASS) {
-        sim_pass_rewind(positions);
-    } else {
-        sim_count_rewind(positions);
-    }
+    sim_input.model->rewind(positions);
     begin_output();
 }
 
-const char *sim_positions_compare(const struct sim_positions *before,
-                                  const struct sim_positions *positions)
+// --- the check -----------------------------------------------------------------------------------
+
+// A row that readers of committed records see; NULL: none at this offset.
+static const struct sim_row *visible_row(uint32_t partition, int64_t offset)
+{
+    return sim_input.topic->partitions[partition].records[offset].state == SIM_RECORD_COMMITTED
+               ? &sim_input.rows[partition].rows[offset]
+               : NULL;
+}
+
+const char *sim_each_row(const struct sim_positions *from, const struct sim_positions *to,
+                         const char *(*visit)(uint32_t partition, const struct sim_row *row))
+{
+    for (uint32_t p = 0; p < to->count; p++) {
+        for (int64_t offset = sim_position(from, p); offset < to->offsets[p]; offset++) {
+            const struct sim_row *row = visible_row(p, offset);
+            const char *wrong = row != NULL ? visit(p, row) : NULL;
+            if (wrong != NULL) {
+                return wrong;
+            }
+        }
+    }
+    return NULL;
+}
+
+const char *sim_advance(struct sim_positions *before, const struct sim_positions *positions,
+                        const char *(*visit)(uint32_t partition, const struct sim_row *row))
 {
     for (uint32_t p = 0; p < positions->count; p++) {
         int64_t from = sim_position(before, p);
@@ -373,52 +305,22 @@ const char *sim_positions_compare(const struct sim_positions *before,
                              p, from, positions->offsets[p]);
         }
     }
-    return NULL;
+    const char *wrong = sim_each_row(before, positions, visit);
+    *before = *positions;
+    return wrong;
 }
-
-// --- which check -------------------------------------------------------------------------------
 
 const char *sim_job_take(const char *topic, const struct sim_record *record)
 {
-    switch (sim_input.kind) {
-    case SIM_JOB_PASS:
-        return sim_pass_take(topic, record);
-    case SIM_JOB_COUNT:
-        return sim_count_take(record);
-    case SIM_JOB_TUMBLE:
-        return sim_tumble_take(topic, record);
-    case SIM_JOB_KIND_COUNT:
-        break;
-    }
-    return "no job";
+    return sim_input.model->take(topic, record);
 }
 
 const char *sim_job_compare(const struct sim_positions *positions, bool may_be_drained)
 {
-    switch (sim_input.kind) {
-    case SIM_JOB_PASS:
-        return sim_pass_compare(positions);
-    case SIM_JOB_COUNT:
-        return sim_count_compare(positions);
-    case SIM_JOB_TUMBLE:
-        return sim_tumble_compare(positions, may_be_drained);
-    case SIM_JOB_KIND_COUNT:
-        break;
-    }
-    return "no job";
+    return sim_input.model->compare(positions, may_be_drained);
 }
 
 const char *sim_job_compare_end(const struct sim_positions *positions)
 {
-    switch (sim_input.kind) {
-    case SIM_JOB_PASS:
-        return sim_pass_compare_end();
-    case SIM_JOB_COUNT:
-        return sim_count_compare_end(positions);
-    case SIM_JOB_TUMBLE:
-        return sim_tumble_compare_end(positions);
-    case SIM_JOB_KIND_COUNT:
-        break;
-    }
-    return "no job";
+    return sim_input.model->compare_end(positions);
 }

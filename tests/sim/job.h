@@ -37,9 +37,9 @@ const char *sim_job_sql(uint32_t life);
 struct sim_topic *sim_job_input(void);
 void sim_job_extend(uint32_t partition_count);
 
-// The topics that jobs write to, those that are not there among them.
-enum { SIM_OUTPUTS = 6 };
-extern const char *const sim_outputs[SIM_OUTPUTS];
+// The topics that it writes to; ends with NULL.
+enum { SIM_OUTPUTS_MAX = 3 };
+const char *const *sim_job_outputs(void);
 
 // One more record, at once visible or in the upstream transaction of that producer.
 void sim_job_feed(uint32_t partition, int64_t producer_id);

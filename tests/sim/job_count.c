@@ -7,6 +7,21 @@
 #include <inttypes.h>
 #include <string.h>
 
+#define TABLES                                                                                     \
+    "CREATE TABLE src (id bigint, k text, v bigint) WITH (topic = 'in');\n"                        \
+    "CREATE TABLE counts (k text, c bigint, s numeric, PRIMARY KEY (k))\n"                         \
+    "  WITH (topic = 'counts');\n"
+
+static const char *const sql[] = {
+    TABLES "INSERT INTO counts SELECT k, count(*), sum(v) FROM src GROUP BY k;\n",
+    TABLES "INSERT INTO counts (k, s, c) SELECT k, sum(v), count(*) FROM src GROUP BY k\n"
+           "  HAVING coalesce(max(v), 0) < 1000000;\n",
+    TABLES "INSERT INTO counts SELECT k, count(*), sum(v) FROM src GROUP BY k\n"
+           "  HAVING count(DISTINCT v) >= 0 AND coalesce(min(k), '') < 'z';\n",
+};
+
+static const char *const outputs[] = {"counts", NULL};
+
 struct total {
     int64_t count;
     int64_t sum;
@@ -20,18 +35,18 @@ static struct {
     struct sim_positions before;
 } model;
 
-struct sim_saved sim_count_state(void)
+static struct sim_saved state(void)
 {
     return (struct sim_saved){&model, sizeof model};
 }
 
 // What is read again counts again.
-void sim_count_rewind(const struct sim_positions *positions)
+static void rewind_to(const struct sim_positions *positions)
 {
     model.before = *positions;
 }
 
-void sim_count_begin_output(void)
+static void begin_output(void)
 {
     memcpy(model.first, model.committed, sizeof model.first);
 }
@@ -47,8 +62,9 @@ static const char *read_row(const struct sim_record *record, uint32_t *key, stru
     return NULL;
 }
 
-const char *sim_count_take(const struct sim_record *record)
+static const char *take(const char *topic, const struct sim_record *record)
 {
+    (void)topic; // there is one
     uint32_t key = 0;
     struct total total = {0};
     const char *wrong = read_row(record, &key, &total);
@@ -59,30 +75,28 @@ const char *sim_count_take(const struct sim_record *record)
     return wrong;
 }
 
-const char *sim_count_compare(const struct sim_positions *positions)
+static const char *expect_row(uint32_t partition, const struct sim_row *row)
 {
-    bool is_changed[SIM_KEYS_MAX] = {false};
-    const char *wrong = sim_positions_compare(&model.before, positions);
+    (void)partition;
+    model.expected[row->key].count++;
+    model.expected[row->key].sum += row->value;
+    return NULL;
+}
+
+static const char *compare(const struct sim_positions *positions, bool may_be_drained)
+{
+    (void)may_be_drained; // there is no time
+    struct total before[SIM_KEYS_MAX];
+    memcpy(before, model.expected, sizeof before);
+    const char *wrong = sim_advance(&model.before, positions, expect_row);
     if (wrong != NULL) {
         return wrong;
     }
-    for (uint32_t p = 0; p < positions->count; p++) {
-        for (int64_t offset = sim_position(&model.before, p); offset < positions->offsets[p];
-             offset++) {
-            const struct sim_row *row = sim_visible_row(p, offset);
-            if (row != NULL) {
-                model.expected[row->key].count++;
-                model.expected[row->key].sum += row->value;
-                is_changed[row->key] = true;
-            }
-        }
-    }
-    model.before = *positions;
     for (uint32_t key = 0; key < SIM_KEYS_MAX; key++) {
         if (sim_input.may_repeat && model.committed[key].count >= model.expected[key].count) {
             continue;
         }
-        uint32_t wanted_count = is_changed[key] ? 1 : 0;
+        uint32_t wanted_count = model.expected[key].count != before[key].count ? 1 : 0;
         if (model.taken_count[key] != wanted_count && !sim_input.may_repeat) {
             return sim_wrong("key%u has %u rows in one commit, expected %u", key,
                              model.taken_count[key], wanted_count);
@@ -99,7 +113,7 @@ const char *sim_count_compare(const struct sim_positions *positions)
     return NULL;
 }
 
-const char *sim_count_compare_end(const struct sim_positions *positions)
+static const char *compare_end(const struct sim_positions *positions)
 {
     (void)positions; // the last commit has been compared
     if (sim_input.may_repeat) {
@@ -130,3 +144,16 @@ const char *sim_count_compare_end(const struct sim_positions *positions)
     }
     return NULL;
 }
+
+const struct sim_job_model sim_count = {
+    .name = "count",
+    .outputs = outputs,
+    .variants = sql,
+    .variant_count = sizeof sql / sizeof sql[0],
+    .state = state,
+    .rewind = rewind_to,
+    .begin_output = begin_output,
+    .take = take,
+    .compare = compare,
+    .compare_end = compare_end,
+};

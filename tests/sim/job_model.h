@@ -16,6 +16,12 @@ enum {
     SIM_DELAY_US = 2000000,
 };
 
+// A block of memory.
+struct sim_saved {
+    void *data;
+    size_t size_bytes;
+};
+
 struct sim_row {
     int64_t id;
     uint32_t key;
@@ -31,8 +37,28 @@ struct sim_rows {
     int64_t time_us;
 };
 
+// A job: its text, and what must come out of it.
+struct sim_job_model {
+    const char *name;
+    const char *const *outputs; // topics; ends with NULL
+    // In ways that give the same rows and keep other values for it, in another order: what is more
+    // starts from now, and is in a condition that holds whatever it is.
+    const char *const *variants;
+    uint32_t variant_count;
+    // The expectation as one block of memory, all zero at the beginning.
+    struct sim_saved (*state)(void);
+    void (*rewind)(const struct sim_positions *positions); // NULL: cannot
+    void (*begin_output)(void);                            // NULL: has nothing to do
+    // See job.h.
+    const char *(*take)(const char *topic, const struct sim_record *record);
+    const char *(*compare)(const struct sim_positions *positions, bool may_be_drained);
+    const char *(*compare_end)(const struct sim_positions *positions);
+};
+extern const struct sim_job_model sim_pass, sim_count, sim_tumble;
+
 struct sim_input {
     enum sim_job_kind kind;
+    const struct sim_job_model *model;
     uint32_t key_count;
     bool may_repeat; // at least once
     struct sim_topic *topic;
@@ -40,17 +66,13 @@ struct sim_input {
 };
 extern struct sim_input sim_input;
 
-// A row that readers of committed records see; NULL: none at this offset.
-static inline const struct sim_row *sim_visible_row(uint32_t partition, int64_t offset)
-{
-    return sim_input.topic->partitions[partition].records[offset].state == SIM_RECORD_COMMITTED
-               ? &sim_input.rows[partition].rows[offset]
-               : NULL;
-}
-
-// NULL, or which position goes back.
-const char *sim_positions_compare(const struct sim_positions *before,
-                                  const struct sim_positions *positions);
+// Hands each row between the positions that readers of committed records see to visit, until that
+// says what is wrong. NULL: never.
+const char *sim_each_row(const struct sim_positions *from, const struct sim_positions *to,
+                         const char *(*visit)(uint32_t partition, const struct sim_row *row));
+// The same from *before on, which then is *positions; wrong is also a position that goes back.
+const char *sim_advance(struct sim_positions *before, const struct sim_positions *positions,
+                        const char *(*visit)(uint32_t partition, const struct sim_row *row));
 
 void sim_format_time(int64_t time_us, char *text, size_t text_bytes);
 bool sim_read_number(struct weir_view json, const char *name, int64_t *number);
@@ -69,26 +91,5 @@ const char *sim_wrong(const char *format, ...) __attribute__((format(printf, 1, 
 
 // Where in an output's log the rows begin that count.
 uint32_t sim_output_begin(const struct sim_topic *topic, uint32_t partition);
-
-// A job's expectation as one block of memory, all zero at the beginning.
-struct sim_saved {
-    void *data;
-    size_t size_bytes;
-};
-struct sim_saved sim_pass_state(void);
-struct sim_saved sim_count_state(void);
-struct sim_saved sim_tumble_state(void);
-void sim_pass_rewind(const struct sim_positions *positions);
-void sim_count_rewind(const struct sim_positions *positions);
-void sim_count_begin_output(void);
-const char *sim_pass_take(const char *topic, const struct sim_record *record);
-const char *sim_pass_compare(const struct sim_positions *positions);
-const char *sim_pass_compare_end(void);
-const char *sim_count_take(const struct sim_record *record);
-const char *sim_count_compare(const struct sim_positions *positions);
-const char *sim_count_compare_end(const struct sim_positions *positions);
-const char *sim_tumble_take(const char *topic, const struct sim_record *record);
-const char *sim_tumble_compare(const struct sim_positions *positions, bool may_be_drained);
-const char *sim_tumble_compare_end(const struct sim_positions *positions);
 
 #endif

@@ -8,7 +8,14 @@
 
 enum { TOPICS = 3, DEAD = 2 };
 
-static const char *const names[TOPICS] = {"every", "third", "dead"};
+static const char *const names[TOPICS + 1] = {"every", "third", "dead", NULL};
+static const char *const sql =
+    "CREATE TABLE src (id bigint, k text, v bigint)\n"
+    "  WITH (topic = 'in', on_error = 'dead_letter', dead_letter_topic = 'dead');\n"
+    "CREATE TABLE every (id bigint, k text, v bigint) WITH (topic = 'every');\n"
+    "CREATE TABLE third (id bigint, v bigint) WITH (topic = 'third');\n"
+    "INSERT INTO every SELECT id, k, v FROM src;\n"
+    "INSERT INTO third SELECT id, v FROM src WHERE v % 3 = 0;\n";
 static struct {
     uint8_t taken[TOPICS][SIM_PARTITIONS_MAX][SIM_IDS_MAX]; // how often, by id
     uint64_t taken_count[TOPICS];
@@ -16,7 +23,7 @@ static struct {
     struct sim_positions before;
 } model;
 
-struct sim_saved sim_pass_state(void)
+static struct sim_saved state(void)
 {
     return (struct sim_saved){&model, sizeof model};
 }
@@ -26,25 +33,25 @@ static bool is_wanted(int topic, const struct sim_row *row)
     return topic == DEAD ? row->is_bad : !row->is_bad && (topic == 0 || row->value % 3 == 0);
 }
 
-// What is read again comes again.
-void sim_pass_rewind(const struct sim_positions *positions)
+static const char *take_back(uint32_t partition, const struct sim_row *row)
 {
-    for (uint32_t p = 0; p < positions->count; p++) {
-        for (int64_t offset = positions->offsets[p]; offset < sim_position(&model.before, p);
-             offset++) {
-            const struct sim_row *row = sim_visible_row(p, offset);
-            for (int t = 0; row != NULL && t < TOPICS; t++) {
-                uint8_t *taken = &model.taken[t][p][row->id % SIM_IDS_PER_PARTITION];
-                model.taken_count[t] -= *taken;
-                model.expected_count[t] -= *taken;
-                *taken = 0;
-            }
-        }
+    for (int t = 0; t < TOPICS; t++) {
+        uint8_t *taken = &model.taken[t][partition][row->id % SIM_IDS_PER_PARTITION];
+        model.taken_count[t] -= *taken;
+        model.expected_count[t] -= *taken;
+        *taken = 0;
     }
+    return NULL;
+}
+
+// What is read again comes again.
+static void rewind_to(const struct sim_positions *positions)
+{
+    sim_each_row(positions, &model.before, take_back);
     model.before = *positions;
 }
 
-const char *sim_pass_take(const char *topic, const struct sim_record *record)
+static const char *take(const char *topic, const struct sim_record *record)
 {
     int idx = strcmp(topic, names[0]) == 0 ? 0 : strcmp(topic, names[1]) == 0 ? 1 : DEAD;
     int64_t id;
@@ -71,31 +78,30 @@ const char *sim_pass_take(const char *topic, const struct sim_record *record)
     return NULL;
 }
 
-const char *sim_pass_compare(const struct sim_positions *positions)
+static const char *expect_row(uint32_t partition, const struct sim_row *row)
 {
-    const char *wrong = sim_positions_compare(&model.before, positions);
+    for (int t = 0; t < TOPICS; t++) {
+        if (!is_wanted(t, row)) {
+            continue;
+        }
+        model.expected_count[t]++;
+        if (model.taken[t][partition][row->id % SIM_IDS_PER_PARTITION] == 0) {
+            return sim_wrong("topic %s: the row of id %" PRId64
+                             " is missing, although the position behind it in partition %u is "
+                             "committed",
+                             names[t], row->id, partition);
+        }
+    }
+    return NULL;
+}
+
+static const char *compare(const struct sim_positions *positions, bool may_be_drained)
+{
+    (void)may_be_drained; // there is no time
+    const char *wrong = sim_advance(&model.before, positions, expect_row);
     if (wrong != NULL) {
         return wrong;
     }
-    for (uint32_t p = 0; p < positions->count; p++) {
-        for (int64_t offset = sim_position(&model.before, p); offset < positions->offsets[p];
-             offset++) {
-            const struct sim_row *row = sim_visible_row(p, offset);
-            for (int t = 0; row != NULL && t < TOPICS; t++) {
-                if (!is_wanted(t, row)) {
-                    continue;
-                }
-                model.expected_count[t]++;
-                if (model.taken[t][p][row->id % SIM_IDS_PER_PARTITION] == 0) {
-                    return sim_wrong("topic %s: the row of id %" PRId64
-                                     " is missing, although position %" PRId64
-                                     " of partition %u is committed",
-                                     names[t], row->id, positions->offsets[p], p);
-                }
-            }
-        }
-    }
-    model.before = *positions;
     for (int t = 0; t < TOPICS && !sim_input.may_repeat; t++) {
         if (model.taken_count[t] != model.expected_count[t]) {
             return sim_wrong("topic %s has %" PRIu64 " rows committed, of these %" PRIu64
@@ -107,8 +113,9 @@ const char *sim_pass_compare(const struct sim_positions *positions)
     return NULL;
 }
 
-const char *sim_pass_compare_end(void)
+static const char *compare_end(const struct sim_positions *positions)
 {
+    (void)positions; // the last commit has been compared
     for (int t = 0; t < TOPICS && !sim_input.may_repeat; t++) {
         const struct sim_topic *topic = sim_topic_find(names[t]);
         for (uint32_t p = 0; p < topic->partition_count; p++) {
@@ -135,3 +142,15 @@ const char *sim_pass_compare_end(void)
     }
     return NULL;
 }
+
+const struct sim_job_model sim_pass = {
+    .name = "pass-through",
+    .outputs = names,
+    .variants = &sql,
+    .variant_count = 1,
+    .state = state,
+    .rewind = rewind_to,
+    .take = take,
+    .compare = compare,
+    .compare_end = compare_end,
+};

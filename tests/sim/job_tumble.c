@@ -10,9 +10,30 @@
 
 #include "runtime/base/assert.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stddef.h>
 #include <string.h>
+
+#define TABLES                                                                                     \
+    "CREATE TABLE src (id bigint, k text, v bigint, ts timestamptz)\n"                             \
+    "  WITH (topic = 'in', event_time = 'ts', watermark_delay = '2 seconds',\n"                    \
+    "        idle_timeout = '1 hour', late_topic = 'late');\n"                                     \
+    "CREATE TABLE windows (w timestamptz, k text, c bigint, s numeric)\n"                          \
+    "  WITH (topic = 'windows');\n"                                                                \
+    "INSERT INTO windows "
+#define FROM_WINDOWS "\n  FROM tumble(src, ts, interval '10 seconds') GROUP BY window_start, k"
+
+static const char *const sql[] = {
+    TABLES "SELECT window_start, k, count(*), sum(v)" FROM_WINDOWS ";\n",
+    TABLES "(s, c, w, k) SELECT sum(v), count(*), window_start, k" FROM_WINDOWS
+           " HAVING coalesce(max(k), '') < 'z';\n",
+    TABLES "SELECT window_start, k, count(*), sum(v)" FROM_WINDOWS
+           " HAVING count(DISTINCT id) >= 0;\n",
+};
+static_assert(SIM_WINDOW_US == 10000000, "as in the job's text");
+
+static const char *const outputs[] = {"windows", "late", NULL};
 
 struct window {
     int64_t start_us;
@@ -44,7 +65,7 @@ static struct {
     struct window windows[WINDOWS_MAX];            // last: what is saved ends with the last of them
 } model;
 
-struct sim_saved sim_tumble_state(void)
+static struct sim_saved state(void)
 {
     return (struct sim_saved){&model, offsetof(__typeof__(model), windows) +
                                           model.window_count * sizeof model.windows[0]};
@@ -90,7 +111,7 @@ static const char *take_late(const struct sim_record *record)
     return NULL;
 }
 
-const char *sim_tumble_take(const char *topic, const struct sim_record *record)
+static const char *take(const char *topic, const struct sim_record *record)
 {
     if (strcmp(topic, "late") == 0) {
         return take_late(record);
@@ -193,23 +214,12 @@ static const char *drain(void)
     return NULL;
 }
 
-const char *sim_tumble_compare(const struct sim_positions *positions, bool may_be_drained)
+static const char *compare(const struct sim_positions *positions, bool may_be_drained)
 {
-    const char *wrong = sim_positions_compare(&model.before, positions);
+    const char *wrong = sim_advance(&model.before, positions, add_row);
     if (wrong != NULL) {
         return wrong;
     }
-    for (uint32_t p = 0; p < positions->count; p++) {
-        for (int64_t offset = sim_position(&model.before, p); offset < positions->offsets[p];
-             offset++) {
-            const struct sim_row *row = sim_visible_row(p, offset);
-            wrong = row != NULL ? add_row(p, row) : NULL;
-            if (wrong != NULL) {
-                return wrong;
-            }
-        }
-    }
-    model.before = *positions;
     if (model.accounted_count != model.late_count && !sim_input.may_repeat) {
         return sim_wrong("%" PRIu64 " late rows are committed, of these %" PRIu64
                          " of records up to the committed positions",
@@ -244,7 +254,7 @@ const char *sim_tumble_compare(const struct sim_positions *positions, bool may_b
     return is_drained ? drain() : NULL;
 }
 
-const char *sim_tumble_compare_end(const struct sim_positions *positions)
+static const char *compare_end(const struct sim_positions *positions)
 {
     int64_t time_us = watermark(positions);
     for (uint32_t i = 0; i < model.window_count; i++) {
@@ -258,3 +268,14 @@ const char *sim_tumble_compare_end(const struct sim_positions *positions)
     }
     return NULL;
 }
+
+const struct sim_job_model sim_tumble = {
+    .name = "tumble",
+    .outputs = outputs,
+    .variants = sql,
+    .variant_count = sizeof sql / sizeof sql[0],
+    .state = state,
+    .take = take,
+    .compare = compare,
+    .compare_end = compare_end,
+};
