@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <xxhash.h>
 
-enum { PATH_BYTES_MAX = 4096 };
+enum { NAME_BYTES_MAX = 128, PATH_BYTES_MAX = 4096 };
 
 static const char *folder;
 static struct sim_positions positions;
@@ -39,7 +39,7 @@ static uint32_t kept_count;
 
 // What the pointer needs: its manifest's name and the names of the files.
 static struct {
-    char manifest[128];
+    char manifest[NAME_BYTES_MAX];
     char **files;
     uint32_t file_count;
 } needed;
@@ -56,7 +56,15 @@ static void path_in(const char *parent, const char *name, char path[PATH_BYTES_M
 
 static void path_of(const char *name, char path[PATH_BYTES_MAX])
 {
-    snprintf(path, PATH_BYTES_MAX, "%s/%s", folder, name);
+    path_in(folder, name, path);
+}
+
+static void manifest_of(const struct weir_pointer *pointer, char name[NAME_BYTES_MAX],
+                        char path[PATH_BYTES_MAX])
+{
+    snprintf(name, NAME_BYTES_MAX, "manifest-%020" PRId64 "-%s.json", pointer->number,
+             pointer->manifest_attempt.text);
+    path_of(name, path);
 }
 
 static void take_offset(void *context, const struct sim_offset *offset)
@@ -155,14 +163,12 @@ static void note_start(const struct weir_manifest *manifest)
 
 static void check_manifest(const struct weir_pointer *pointer, bool *is_final, bool *is_kept)
 {
-    char name[128];
+    char name[NAME_BYTES_MAX];
     char path[PATH_BYTES_MAX];
     struct weir_view content;
     struct weir_manifest manifest;
     struct weir_error error;
-    snprintf(name, sizeof name, "manifest-%020" PRId64 "-%s.json", pointer->number,
-             pointer->manifest_attempt.text);
-    path_of(name, path);
+    manifest_of(pointer, name, path);
     if (!sim_disk_durable(path, &content)) {
         sim_violation("checkpoint %" PRId64 " is committed, but its manifest is not durable",
                       pointer->number);
@@ -270,15 +276,13 @@ static void keep(int64_t number)
 // matter; but who comes then must not go on.
 static bool is_mended(const struct weir_pointer *pointer)
 {
-    char name[128];
+    char name[NAME_BYTES_MAX];
     char path[PATH_BYTES_MAX];
     struct weir_view content;
     struct weir_manifest manifest;
     struct weir_error error;
     struct weir_arena *arena = weir_arena_create(16 << 10);
-    snprintf(name, sizeof name, "manifest-%020" PRId64 "-%s.json", pointer->number,
-             pointer->manifest_attempt.text);
-    path_of(name, path);
+    manifest_of(pointer, name, path);
     bool is_start = sim_disk_current(path, &content) &&
                     weir_manifest_decode(name, content, arena, &manifest, &error) == WEIR_OK &&
                     strcmp(manifest.kind, "start") == 0 && pointer->number > last_number;

@@ -190,13 +190,11 @@ static struct sim_process *start_process(uint32_t machine, char *offsets)
     process->wake_descriptor = -1;
     process->points_to_kill = -1;
     process->kill = kill_alone;
-    struct life *life = weir_alloc_zero(sizeof *life);
-    life->environment = make_environment(machine, &life->is_ordered);
+    struct life *life = weir_alloc(sizeof *life);
     *life =
-        (struct life){.environment = life->environment,
-                      .is_ordered = life->is_ordered,
-                      .argument_count = offsets != NULL ? 7 : 1,
+        (struct life){.argument_count = offsets != NULL ? 7 : 1,
                       .arguments = {"weir", "offsets", "reset", "--table", "src", "--to", offsets}};
+    life->environment = make_environment(machine, &life->is_ordered);
     process->owner = life;
     world.processes[world.process_count++] = process;
     sim_fiber_create(process, "main", MAIN_STACK_BYTES, run_process, process);
