@@ -25,27 +25,24 @@ static const uint8_t *append_number(const struct weir_avro_type *type, const uin
     if (p == NULL || (type->kind == WEIR_AVRO_INT && value != (int32_t)value)) {
         return NULL;
     }
-    int64_t us = 0;
+    int64_t us;
+    int32_t date;
     bool is_ms =
         type->logical == WEIR_AVRO_TIMESTAMP_MS || type->logical == WEIR_AVRO_LOCAL_TIMESTAMP_MS;
     bool is_zoned =
         type->logical == WEIR_AVRO_TIMESTAMP_MS || type->logical == WEIR_AVRO_TIMESTAMP_US;
     switch (type->logical) {
-    case WEIR_AVRO_DATE: {
-        int64_t days = value - WEIR_EPOCH_SHIFT_DAYS;
-        int32_t date = (int32_t)days;
-        if (days < WEIR_DATE_MIN_DAYS || days >= WEIR_DATE_END_DAYS) {
+    case WEIR_AVRO_DATE:
+        if (!weir_date_from_unix(value, &date)) {
             return NULL;
         }
         append_as(WEIR_TYPE_DATE, &date, out);
         return p;
-    }
     case WEIR_AVRO_TIMESTAMP_MS:
     case WEIR_AVRO_TIMESTAMP_US:
     case WEIR_AVRO_LOCAL_TIMESTAMP_MS:
     case WEIR_AVRO_LOCAL_TIMESTAMP_US:
-        if (__builtin_mul_overflow(value, is_ms ? 1000 : 1, &us) ||
-            __builtin_sub_overflow(us, WEIR_EPOCH_SHIFT_US, &us) || !weir_timestamp_is_valid(us)) {
+        if (!weir_timestamp_from_unix(value, is_ms ? 3 : 6, &us)) {
             return NULL;
         }
         append_as(is_zoned ? WEIR_TYPE_TIMESTAMPTZ : WEIR_TYPE_TIMESTAMP, &us, out);

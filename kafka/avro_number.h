@@ -8,45 +8,15 @@
 #include "kafka/avro_machine.h"
 #include "runtime/types/datetime.h"
 
-static inline bool weir_avro_store_date(const struct weir_avro_machine *machine,
-                                        const struct weir_avro_op *op, int64_t days)
-{
-    int64_t shifted = days - WEIR_EPOCH_SHIFT_DAYS;
-    if (days < INT32_MIN || days > INT32_MAX || shifted < WEIR_DATE_MIN_DAYS ||
-        shifted >= WEIR_DATE_END_DAYS) {
-        return false;
-    }
-    WEIR_AVRO_SLOT(int32_t) = (int32_t)shifted;
-    return true;
-}
-
 static inline bool weir_avro_store_time(const struct weir_avro_machine *machine,
                                         const struct weir_avro_op *op, int64_t value)
 {
-    int64_t us = value;
-    if (op->number == 3 && __builtin_mul_overflow(value, 1000, &us)) {
+    int64_t us;
+    if (!weir_us_from_count(value, op->number, &us)) {
         return false;
     }
     WEIR_AVRO_SLOT(int64_t) = us;
     return us >= 0 && us <= WEIR_DAY_US;
-}
-
-static inline bool weir_avro_store_timestamp(const struct weir_avro_machine *machine,
-                                             const struct weir_avro_op *op, int64_t value)
-{
-    static const int64_t factors[] = {1000000, 100000, 10000, 1000, 100, 10, 1};
-    int64_t us;
-    if (op->number > 6) { // nanoseconds: halves away from zero, as JSON has it
-        int64_t half = value < 0 ? -500 : 500;
-        us = value / 1000 + (value % 1000 + half) / 1000;
-    } else if (__builtin_mul_overflow(value, factors[op->number], &us)) {
-        return false;
-    }
-    if (__builtin_sub_overflow(us, WEIR_EPOCH_SHIFT_US, &us) || !weir_timestamp_is_valid(us)) {
-        return false;
-    }
-    WEIR_AVRO_SLOT(int64_t) = us;
-    return true;
 }
 
 // Numbers: all of them are read as a varint.
@@ -75,11 +45,11 @@ static inline bool weir_avro_store_number(const struct weir_avro_machine *machin
     case WEIR_AVRO_OP_INTEGER_NUMERIC:
         return weir_avro_store_numeric(machine, op, weir_numeric_from_int64(value, machine->arena));
     case WEIR_AVRO_OP_DATE:
-        return weir_avro_store_date(machine, op, value);
+        return weir_date_from_unix(value, &WEIR_AVRO_SLOT(int32_t));
     case WEIR_AVRO_OP_TIME:
         return weir_avro_store_time(machine, op, value);
     }
-    return weir_avro_store_timestamp(machine, op, value);
+    return weir_timestamp_from_unix(value, op->number, &WEIR_AVRO_SLOT(int64_t));
 }
 
 #endif

@@ -174,25 +174,16 @@ static bool convert_timestamp_number(struct weir_json_conversion *conversion,
                                      const struct weir_json_slot *slot, struct weir_column *column,
                                      uint32_t row)
 {
-    int64_t us = 0;
-    bool is_in_range;
-    if (!slot->is_plain) {
-        is_in_range = exact_us(conversion, (struct weir_view){slot->data, slot->size_bytes}, &us);
-    } else if (conversion->timestamp_digits <= 6) {
-        is_in_range = !__builtin_mul_overflow(slot->integer,
-                                              power_of_ten(6 - conversion->timestamp_digits), &us);
-    } else {
-        int64_t divisor = power_of_ten(conversion->timestamp_digits - 6);
-        int64_t half = slot->integer < 0 ? -divisor / 2 : divisor / 2; // away from zero
-        us = (slot->integer + half) / divisor;
-        is_in_range = true;
-    }
-    int64_t shifted_us;
-    if (!is_in_range || __builtin_sub_overflow(us, WEIR_EPOCH_SHIFT_US, &shifted_us) ||
-        !weir_timestamp_is_valid(shifted_us)) {
+    int64_t us;
+    bool is_in_range =
+        slot->is_plain
+            ? weir_timestamp_from_unix(slot->integer, conversion->timestamp_digits, &us)
+            : exact_us(conversion, (struct weir_view){slot->data, slot->size_bytes}, &us) &&
+                  weir_timestamp_from_unix(us, 6, &us);
+    if (!is_in_range) {
         return timestamp_range_error(conversion, slot, column);
     }
-    column->i64[row] = shifted_us;
+    column->i64[row] = us;
     return true;
 }
 

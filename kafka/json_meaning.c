@@ -233,40 +233,31 @@ static bool bytes_text(struct weir_json_conversion *conversion, const struct wei
     return true;
 }
 
-// A count of 10^-digits seconds in µs, rounded half away from zero.
-static bool count_us(int64_t count, uint32_t digits, int64_t *us)
-{
-    if (digits == 9) {
-        *us = (count + (count < 0 ? -500 : 500)) / 1000;
-        return true;
-    }
-    return !__builtin_mul_overflow(count, digits == 3 ? 1000 : 1, us);
-}
-
 static bool number_text(struct weir_json_conversion *conversion, struct weir_json_meaning meaning,
                         struct weir_view number, struct weir_view *text)
 {
     int64_t count;
-    int64_t us = 0;
+    int64_t us;
+    int32_t days;
     struct weir_buffer out = {0};
-    bool is_good = weir_bigint_parse(number, &count, NULL) &&
-                   (meaning.kind == WEIR_MEANING_DAYS || count_us(count, meaning.digits, &us));
+    bool is_good = weir_bigint_parse(number, &count, NULL);
     if (is_good && meaning.kind == WEIR_MEANING_DAYS) {
-        count -= WEIR_EPOCH_SHIFT_DAYS;
-        is_good = count >= WEIR_DATE_MIN_DAYS && count < WEIR_DATE_END_DAYS;
+        is_good = weir_date_from_unix(count, &days);
         if (is_good) {
-            weir_date_append(&out, (int32_t)count);
+            weir_date_append(&out, days);
         }
     } else if (is_good && meaning.kind == WEIR_MEANING_CLOCK) {
-        is_good = us >= 0 && us <= WEIR_DAY_US;
+        is_good = weir_us_from_count(count, meaning.digits, &us) && us >= 0 && us <= WEIR_DAY_US;
         if (is_good) {
             weir_time_append(&out, us);
         }
     } else if (is_good && meaning.kind == WEIR_MEANING_DURATION) {
-        weir_interval_append(&out, (struct weir_interval){.us = us});
+        is_good = weir_us_from_count(count, meaning.digits, &us);
+        if (is_good) {
+            weir_interval_append(&out, (struct weir_interval){.us = us});
+        }
     } else if (is_good) {
-        is_good =
-            !__builtin_sub_overflow(us, WEIR_EPOCH_SHIFT_US, &us) && weir_timestamp_is_valid(us);
+        is_good = weir_timestamp_from_unix(count, meaning.digits, &us);
         if (is_good) {
             weir_timestamptz_append(&out, us);
         }

@@ -10,6 +10,7 @@
 
 #include "runtime/base/memory.h"
 #include "runtime/types/numeric.h"
+#include "runtime/types/type.h"
 #include "runtime/types/value_error.h"
 
 #include <stdbool.h>
@@ -42,6 +43,41 @@ static inline bool weir_timestamp_is_finite(int64_t us)
 static inline bool weir_timestamp_is_valid(int64_t us)
 {
     return us >= WEIR_TIMESTAMP_MIN_US && us < WEIR_TIMESTAMP_END_US;
+}
+
+// --- since 1970 ------------------------------------------------------------------------------
+
+// A count of 10^-digits seconds (0 to 9) in µs; halves are rounded away from zero. False: out of
+// range.
+static inline bool weir_us_from_count(int64_t count, uint32_t digits, int64_t *out_us)
+{
+    static const int64_t powers[] = {1000000, 100000, 10000, 1000, 100, 10, 1, 10, 100, 1000};
+    int64_t power = powers[digits];
+    if (digits <= 6) {
+        return !__builtin_mul_overflow(count, power, out_us);
+    }
+    int64_t half = count < 0 ? -power / 2 : power / 2;
+    *out_us = count / power + (count % power + half) / power;
+    return true;
+}
+
+// A count of 10^-digits seconds since 1970 as a timestamp. False: it is none.
+static inline bool weir_timestamp_from_unix(int64_t count, uint32_t digits, int64_t *out_us)
+{
+    return weir_us_from_count(count, digits, out_us) &&
+           !__builtin_sub_overflow(*out_us, WEIR_EPOCH_SHIFT_US, out_us) &&
+           weir_timestamp_is_valid(*out_us);
+}
+
+// Days since 1970 as a date. False: they are none.
+static inline bool weir_date_from_unix(int64_t days, int32_t *out_days)
+{
+    if (days < WEIR_DATE_MIN_DAYS + WEIR_EPOCH_SHIFT_DAYS ||
+        days >= WEIR_DATE_END_DAYS + WEIR_EPOCH_SHIFT_DAYS) {
+        return false;
+    }
+    *out_days = (int32_t)(days - WEIR_EPOCH_SHIFT_DAYS);
+    return true;
 }
 
 // --- calendar --------------------------------------------------------------------------------

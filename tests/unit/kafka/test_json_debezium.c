@@ -97,6 +97,9 @@ static void test_debezium_operations(void **state)
     "{\"field\":\"n\",\"type\":\"bytes\",\"name\":\"org.apache.kafka.connect.data.Decimal\","      \
     "\"parameters\":{\"scale\":\"" scale "\"}}"
 
+#define NAMED(field, type) "{\"field\":\"" field "\",\"name\":\"io.debezium.time." type "\"}"
+#define AFTER(members) "{\"op\":\"c\",\"after\":{" members "}}}"
+
 static void test_debezium_values_by_schema(void **state)
 {
     (void)state;
@@ -146,6 +149,21 @@ static void test_debezium_values_by_schema(void **state)
         "bad: column \"t\": 86400001 is out of range");
 }
 
+// The ends of 64 bits: nanoseconds are rounded to a time, days are out of range.
+static void test_debezium_counts_at_their_ends(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        SCHEMA(NAMED("z", "NanoTimestamp")) AFTER("\"id\":1,\"z\":9223372036854775807"),
+        SCHEMA(NAMED("z", "NanoTimestamp")) AFTER("\"id\":2,\"z\":-9223372036854775808"),
+        SCHEMA(NAMED("d", "Date")) AFTER("\"id\":3,\"d\":-9223372036854775808"),
+    };
+    expect_decoded(false, texts, COUNT(texts),
+                   "1|NULL|NULL|NULL|2262-04-11 23:47:16.854776+00|NULL|NULL|NULL\n"
+                   "2|NULL|NULL|NULL|1677-09-21 00:12:43.145224+00|NULL|NULL|NULL\n"
+                   "bad: column \"d\": -9223372036854775808 is out of range");
+}
+
 static void test_debezium_values_without_schema(void **state)
 {
     (void)state;
@@ -189,6 +207,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_debezium_operations),
         cmocka_unit_test(test_debezium_values_by_schema),
+        cmocka_unit_test(test_debezium_counts_at_their_ends),
         cmocka_unit_test(test_debezium_values_without_schema),
         cmocka_unit_test(test_debezium_keys),
     };
