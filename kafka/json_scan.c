@@ -67,10 +67,10 @@ static const char *scan_digits(struct weir_json_scanner *scanner, const char *p)
     return p != start ? p : fail(scanner, p, "a digit is missing in the number");
 }
 
-// The digits at p, up to eight in one step: texts of different lengths would have the processor
-// guess the end of a loop anew each time. After Johnny Lee's "Fast numeric string to int", in the
-// form that fast_float has: neighbours are added up to pairs, then the four pairs, each by its
-// weight, to the eight.
+// The digits at p, where there is one, up to eight in one step: texts of different lengths would
+// have the processor guess the end of a loop anew each time. After Johnny Lee's "Fast numeric
+// string to int", in the form that fast_float has: neighbours are added up to pairs, then the four
+// pairs, each by its weight, to the eight.
 ALWAYS_INLINE const char *scan_integer(const char *p, const char *end, uint64_t *value)
 {
     *value = 0;
@@ -80,9 +80,6 @@ ALWAYS_INLINE const char *scan_integer(const char *p, const char *end, uint64_t 
         // The lowest marked byte is the first that is no digit; those above may be marked wrongly.
         uint64_t others = ((digits + ones * 6) | digits) & (ones * 0xf0);
         uint32_t digit_count = others != 0 ? (uint32_t)__builtin_ctzll(others) / 8 : 8;
-        if (UNLIKELY(digit_count == 0)) {
-            return p;
-        }
         digits <<= 64 - 8 * digit_count; // zeros in front
         digits = digits * 10 + (digits >> 8);
         const uint64_t pairs = UINT64_C(0x000000ff000000ff);
