@@ -3,8 +3,8 @@
 // with the key forgotten, the rest.
 #include "operators/expire.h"
 
+#include "operators/row_keys.h"
 #include "runtime/state_scan.h"
-#include "runtime/types/key.h"
 
 #include <stdlib.h>
 
@@ -19,34 +19,10 @@ struct expire {
     struct weir_state_scan found;
     struct weir_state_ttl *ttl;
     int64_t watermark_us;
-    struct weir_column *key_input;
-    struct weir_buffer key_bytes;
-    struct weir_state_key keys[WEIR_BATCH_ROWS_MAX];
+    struct weir_row_keys keys;
     int64_t times_us[WEIR_BATCH_ROWS_MAX];
     bool is_expired[WEIR_BATCH_ROWS_MAX];
 };
-
-static void make_keys(struct expire *expire, const struct weir_batch *batch)
-{
-    size_t offsets[WEIR_BATCH_ROWS_MAX + 1];
-    struct weir_buffer *bytes = &expire->key_bytes;
-    for (uint32_t i = 0; i < expire->config.key_count; i++) {
-        expire->key_input[i] = batch->columns[expire->config.key_columns[i]];
-    }
-    bytes->size_bytes = 0;
-    for (uint32_t i = 0; i < batch->selected_count; i++) {
-        uint32_t row = weir_batch_row(batch, i);
-        offsets[i] = bytes->size_bytes;
-        weir_key_encode(expire->key_input, expire->config.key_count, row, bytes);
-        expire->times_us[i] = batch->event_time_us[row];
-    }
-    offsets[batch->selected_count] = bytes->size_bytes;
-    for (uint32_t i = 0; i < batch->selected_count; i++) {
-        struct weir_view key = {.data = bytes->size_bytes != 0 ? bytes->data + offsets[i] : "",
-                                .size_bytes = offsets[i + 1] - offsets[i]};
-        expire->keys[i] = (struct weir_state_key){.key_group = weir_key_group(key), .bytes = key};
-    }
-}
 
 static void forget_details(struct expire *expire, struct weir_state *details,
                            const struct weir_state_key *key)
@@ -82,16 +58,19 @@ static enum weir_status process(struct weir_operator *op, struct weir_batch *bat
     struct expire *expire = (struct expire *)op;
     uint32_t count = batch->selected_count;
     uint16_t *rows = weir_arena_alloc(batch->arena, (count + 1) * sizeof *rows);
-    make_keys(expire, batch);
-    weir_state_ttl_touch(expire->ttl, count, expire->keys, expire->times_us, expire->is_expired);
-    uint32_t first = 0;
     for (uint32_t i = 0; i < count; i++) {
         rows[i] = (uint16_t)weir_batch_row(batch, i);
+        expire->times_us[i] = batch->event_time_us[rows[i]];
+    }
+    weir_row_keys_make(&expire->keys, batch);
+    weir_state_ttl_touch(expire->ttl, count, expire->keys.of, expire->times_us, expire->is_expired);
+    uint32_t first = 0;
+    for (uint32_t i = 0; i < count; i++) {
         if (expire->is_expired[i]) {
             if (push(expire, batch, rows + first, i - first, error) != WEIR_OK) {
                 return WEIR_ERROR;
             }
-            forget(expire, &expire->keys[i]);
+            forget(expire, &expire->keys.of[i]);
             first = i;
         }
     }
@@ -130,11 +109,10 @@ static void destroy(struct weir_operator *op)
 {
     struct expire *expire = (struct expire *)op;
     weir_state_ttl_destroy(expire->ttl);
-    weir_buffer_deinit(&expire->key_bytes);
+    weir_row_keys_deinit(&expire->keys);
     weir_buffer_deinit(&expire->behind);
     weir_state_scan_deinit(&expire->found);
     free(expire->details);
-    free(expire->key_input);
     free(expire);
 }
 
@@ -153,7 +131,7 @@ struct weir_operator *weir_expire_create(const char *id, const char *name,
     expire->op.name = name;
     expire->config = *config;
     expire->watermark_us = INT64_MIN;
-    expire->key_input = weir_alloc((config->key_count + 1) * sizeof *expire->key_input);
+    weir_row_keys_init(&expire->keys, config->key_count, config->key_columns);
     expire->forgotten = config->store->ops->open_state(config->store, id, config->forgotten);
     expire->details = weir_alloc((config->detail_count + 1) * sizeof(struct weir_state *));
     for (uint32_t i = 0; i < config->detail_count; i++) {

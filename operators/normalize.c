@@ -4,7 +4,7 @@
 // found again by what computes with time.
 #include "operators/aggregate.h"
 
-#include "runtime/types/key.h"
+#include "operators/row_keys.h"
 #include "runtime/types/row_codec.h"
 
 #include <stdlib.h>
@@ -13,10 +13,8 @@ struct normalize {
     struct weir_operator op; // first: the interface
     struct weir_normalize_config config;
     struct weir_state *rows;
-    struct weir_column *key_input;
-    struct weir_buffer key_bytes;
+    struct weir_row_keys keys;
     struct weir_buffer row_bytes;
-    struct weir_state_key keys[WEIR_BATCH_ROWS_MAX];
     // The batch that is filled.
     struct weir_arena *arena;
     struct weir_column *columns; // NULL: none
@@ -24,28 +22,6 @@ struct normalize {
     int64_t *event_time_us;
     uint32_t row_count;
 };
-
-static void make_keys(struct normalize *normalize, const struct weir_batch *batch)
-{
-    size_t offsets[WEIR_BATCH_ROWS_MAX + 1];
-    struct weir_buffer *bytes = &normalize->key_bytes;
-    for (uint32_t i = 0; i < normalize->config.key_count; i++) {
-        normalize->key_input[i] = batch->columns[normalize->config.key_columns[i]];
-    }
-    bytes->size_bytes = 0;
-    for (uint32_t i = 0; i < batch->selected_count; i++) {
-        offsets[i] = bytes->size_bytes;
-        weir_key_encode(normalize->key_input, normalize->config.key_count, weir_batch_row(batch, i),
-                        bytes);
-    }
-    offsets[batch->selected_count] = bytes->size_bytes;
-    for (uint32_t i = 0; i < batch->selected_count; i++) {
-        struct weir_view key = {.data = bytes->data + offsets[i],
-                                .size_bytes = offsets[i + 1] - offsets[i]};
-        normalize->keys[i] =
-            (struct weir_state_key){.key_group = weir_key_group(key), .bytes = key};
-    }
-}
 
 // --- out ----------------------------------------------------------------------------------------
 
@@ -157,17 +133,17 @@ static enum weir_status process(struct weir_operator *op, struct weir_batch *bat
                                 struct weir_error *error)
 {
     struct normalize *normalize = (struct normalize *)op;
-    make_keys(normalize, batch);
-    normalize->rows->ops->prefetch(normalize->rows, batch->selected_count, normalize->keys);
+    weir_row_keys_make(&normalize->keys, batch);
+    normalize->rows->ops->prefetch(normalize->rows, batch->selected_count, normalize->keys.of);
     for (uint32_t i = 0; i < batch->selected_count; i++) {
         uint32_t row = weir_batch_row(batch, i);
         if (reserve(normalize, error) != WEIR_OK) {
             return WEIR_ERROR;
         }
         if (batch->change != NULL && batch->change[row] == WEIR_CHANGE_DELETE) {
-            delete_row(normalize, &normalize->keys[i]);
+            delete_row(normalize, &normalize->keys.of[i]);
         } else {
-            upsert_row(normalize, &normalize->keys[i], batch, row);
+            upsert_row(normalize, &normalize->keys.of[i], batch, row);
         }
     }
     return flush(normalize, error);
@@ -176,10 +152,9 @@ static enum weir_status process(struct weir_operator *op, struct weir_batch *bat
 static void destroy(struct weir_operator *op)
 {
     struct normalize *normalize = (struct normalize *)op;
-    weir_buffer_deinit(&normalize->key_bytes);
+    weir_row_keys_deinit(&normalize->keys);
     weir_buffer_deinit(&normalize->row_bytes);
     weir_arena_destroy(normalize->arena);
-    free(normalize->key_input);
     free(normalize);
 }
 
@@ -195,7 +170,7 @@ struct weir_operator *weir_normalize_create(const char *id, const char *name,
     normalize->op.name = name;
     normalize->config = *config;
     normalize->rows = config->store->ops->open_state(config->store, id, "rows");
-    normalize->key_input = weir_alloc(config->key_count * sizeof *normalize->key_input);
+    weir_row_keys_init(&normalize->keys, config->key_count, config->key_columns);
     normalize->arena = weir_arena_create(64 << 10);
     return &normalize->op;
 }
