@@ -22,11 +22,8 @@
 # wait for the broker, which has to abort what the dead process left open: "fencing" and "positions".
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
-
-die() {
-    echo "recovery: $*" >&2
-    exit 1
-}
+# shellcheck source-path=SCRIPTDIR
+. "$here/common.sh"
 bin=$here/../build/bench weir='' keys=1000000 per_second=5000 rounds=10 interval=1s partitions=4 tasks=2
 dir='' brokers=''
 while [ $# -gt 0 ]; do
@@ -42,52 +39,16 @@ while [ $# -gt 0 ]; do
     --tasks) tasks=$2 ;;
     --dir) dir=$2 ;;
     --brokers) brokers=$2 ;;
-    *) sed -n '3,/^set/{/^#/s/^# \{0,1\}//p}' "$0" >&2; exit 2 ;;
+    *) usage ;;
     esac
     shift 2
 done
-[ -x "$weir" ] || die "no weir: say --weir"
-[ -x "$bin/firstrow" ] || die "no $bin/firstrow: build bench first, or say --bin"
-is_kept=1
-[ -n "$dir" ] || { dir=$(mktemp -d) is_kept=0; }
-mkdir -p "$dir"
-is_own_broker=0 pid='' feeder='' reader=''
-finish() {
-    for each in $pid $feeder $reader; do
-        kill -9 "$each" 2>/dev/null || true
-    done
-    [ $is_own_broker = 0 ] || "$here/../tools/broker.sh" stop "$dir/broker" || true
-    rm -rf "$dir/state"
-    [ $is_kept = 1 ] || rm -rf "$dir"
-}
-trap finish EXIT
-if [ -z "$brokers" ]; then
-    brokers=$("$here/../tools/broker.sh" --bench start "$dir/broker")
-    is_own_broker=1
-fi
-input=recovery-in-$$ output=recovery-out-$$
-for topic in "$input" "$output"; do
-    "$bin/topics" --brokers "$brokers" create "$topic" "$partitions"
-done
-records() { "$bin/topics" --brokers "$brokers" show "$output" | sed 's/.*"offsets":\([0-9]*\).*/\1/'; }
-
-export WEIR_SQL WEIR_JOB_ID=recovery-$$ WEIR_KAFKA_BOOTSTRAP_SERVERS=$brokers WEIR_STATE_DIR=$dir/state
-export WEIR_HTTP_LISTEN='' WEIR_CHECKPOINT_INTERVAL=$interval WEIR_PARALLELISM=$tasks WEIR_LOG_LEVEL=debug
-WEIR_SQL=$(sed -e "s/topic = 'nexmark'/topic = '$input'/" -e "s/topic = 'result'/topic = '$output'/" \
-    "$here/sql/count1m.sql")
-start() { # LOG
-    "$weir" run >"$1" 2>&1 &
-    pid=$!
-}
-
-start "$dir/weir-0.log"
-"$bin/nexgen" --brokers "$brokers" --topic "$input" --keys "$keys" --in-turn preload "$keys" >&2
-while [ "$(records)" -lt "$keys" ]; do
-    kill -0 $pid 2>/dev/null || die "weir has ended: $dir/weir-0.log"
-    sleep 1
-done
-"$bin/nexgen" --brokers "$brokers" --topic "$input" --keys "$keys" --in-turn --per-second "$per_second" \
-    paced $((per_second * (rounds + 1) * 20)) >"$dir/nexgen.log" 2>&1 &
+need_programs firstrow
+begin_keyed_job recovery
+start_keyed_job "$dir/weir-0.log"
+fill
+"${generate[@]}" --per-second "$per_second" paced $((per_second * (rounds + 1) * 20)) \
+    >"$dir/nexgen.log" 2>&1 &
 feeder=$!
 sleep 5
 
@@ -101,15 +62,13 @@ for round in $(seq "$rounds"); do
     kill -0 "$feeder" 2>/dev/null || die "the input is over: fewer rounds"
     kill -9 "$pid"
     wait "$pid" 2>/dev/null || true
-    log=$dir/weir-$round.log
     "$bin/firstrow" --brokers "$brokers" --topic "$output" >"$dir/firstrow.out" &
     reader=$!
     until grep -q ready "$dir/firstrow.out"; do sleep 0.05; done
     began_ms=$(date +%s%3N)
-    start "$log"
+    start_keyed_job "$dir/weir-$round.log"
     wait "$reader" || die "no row came: $log"
-    reader=''
-    cpu_ticks=$(sed 's/.*) //' "/proc/$pid/stat" | awk '{print $12 + $13}')
+    ticks=$(cpu_ticks "$pid")
     row_ms=$(sed -n 's/.*"first_row_ms":\([0-9]*\).*/\1/p' "$dir/firstrow.out")
     running_ms=$(clock_ms "$(first_line ' is running: ')")
     batch_ms=$(clock_ms "$(first_line ' has its first records')")
@@ -131,11 +90,9 @@ for round in $(seq "$rounds"); do
     note '94 commit to a reader' $((row_ms - committed_ms))
     note '95 all' $((row_ms - began_ms))
     note '96 all, without the waits for the broker' $((row_ms - began_ms - waited))
-    note '97 CPU of the process until then' $((cpu_ticks * 1000 / $(getconf CLK_TCK)))
+    note '97 CPU of the process until then' $((ticks * 1000 / $(getconf CLK_TCK)))
 done
-kill -TERM "$pid"
-wait "$pid" || die "weir ended with $?"
-pid=''
+stop_keyed_job
 
 echo "$keys keys, $per_second events a second, a checkpoint each $interval, $rounds kills, $tasks tasks," \
     "$partitions partitions; load $(cut -d' ' -f1 /proc/loadavg)"

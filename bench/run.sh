@@ -26,15 +26,8 @@
 # to be believed.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
-
-die() {
-    echo "run: $*" >&2
-    exit 1
-}
-usage() {
-    sed -n '3,/^set/{/^#/s/^# \{0,1\}//p}' "$0" >&2
-    exit 2
-}
+# shellcheck source-path=SCRIPTDIR
+. "$here/common.sh"
 
 bin=$here/../build/bench weir='' queries=() events=1000000 partitions=8 rounds=5 tasks=2
 interval_ms=1000 tps=100000 group=1 dir='' brokers='' is_verified=1
@@ -108,7 +101,7 @@ process_ticks() {
         echo 0
         return
     }
-    sed 's/.*) //' "/proc/$broker_pid/stat" | awk '{print $12 + $13}'
+    cpu_ticks "$broker_pid"
 }
 machine_ticks() {
     awk '/^cpu /{print $2 + $3 + $4 + $7 + $8 + $9; exit}' /proc/stat
@@ -194,8 +187,7 @@ run_weir() { # QUERY
     tumble) checks=(tally "$((events * 46 / 50))" --field bids) ;; # if 50 divides the events
     esac
     local sql
-    sql=$(sed -e "s/topic = 'nexmark'/topic = '$input'/" -e "s/topic = 'result'/topic = '$output'/" \
-        "$here/sql/$query.sql")
+    sql=$(query_sql "$query" "$input" "$output")
     measure "weir-$query" "$output" "${checks[@]}" -- env \
         WEIR_JOB_ID="bench-$$-$run_number" WEIR_KAFKA_BOOTSTRAP_SERVERS="$brokers" WEIR_SQL="$sql" \
         WEIR_BOUNDED=true WEIR_STATE_DIR="$dir/state-$run_number" WEIR_HTTP_LISTEN= \

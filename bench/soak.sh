@@ -19,11 +19,8 @@
 # events the job is behind. Ends with 0 if no row is missing, doubled or wrong.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
-
-die() {
-    echo "soak: $*" >&2
-    exit 1
-}
+# shellcheck source-path=SCRIPTDIR
+. "$here/common.sh"
 bin=$here/../build/bench weir='' seconds=36000 per_second=1000 partitions=8 kill_every=60 memory=256MiB dir=''
 while [ $# -gt 0 ]; do
     [ $# -ge 2 ] || die "$1 lacks its value"
@@ -36,12 +33,11 @@ while [ $# -gt 0 ]; do
     --kill-every) kill_every=$2 ;;
     --memory) memory=$2 ;;
     --dir) dir=$2 ;;
-    *) sed -n '3,/^set/{/^#/s/^# \{0,1\}//p}' "$0" >&2; exit 2 ;;
+    *) usage ;;
     esac
     shift 2
 done
-[ -x "$weir" ] || die "no weir: say --weir"
-[ -x "$bin/nexgen" ] || die "no $bin/nexgen: build bench first, or say --bin"
+need_programs nexgen
 dir=${dir:-$(mktemp -d)}
 mkdir -p "$dir"
 pid='' generator='' is_good=0
@@ -60,7 +56,7 @@ for topic in in out counts; do
     "$bin/topics" --brokers "$brokers" create $topic "$partitions"
 done
 keys=1000
-sql=$(sed -e "s/topic = 'nexmark'/topic = 'in'/" -e "s/topic = 'result'/topic = 'out'/" "$here/sql/q0.sql")
+sql=$(query_sql q0 in out)
 sql+="
 CREATE TABLE counts (k bigint PRIMARY KEY, n bigint) WITH (topic = 'counts');
 INSERT INTO counts SELECT (bid).auction % $keys, count(*) FROM nexmark WHERE event_type = 2
@@ -71,17 +67,11 @@ start_weir() {
         WEIR_HTTP_LISTEN='' WEIR_MEMORY=$memory WEIR_RESTORE=auto "$weir" run 2>>"$dir/weir.log" &
     pid=$!
 }
-offsets() { # TOPIC
-    "$bin/topics" --brokers "$brokers" show "$1" | sed 's/.*"offsets":\([0-9]*\).*/\1/'
-}
-ticks() {
-    sed 's/.*) //' "/proc/$pid/stat" | awk '{print $12 + $13}'
-}
 look() {
     local cpu_before cpu_after
-    cpu_before=$(ticks)
+    cpu_before=$(cpu_ticks "$pid")
     sleep 5
-    cpu_after=$(ticks)
+    cpu_after=$(cpu_ticks "$pid")
     awk -v elapsed="$SECONDS" -v kills=$kills -v files="$(find "/proc/$pid/fd" | wc -l)" \
         -v disk="$(du -sm "$dir/state" 2>/dev/null | cut -f 1)" -v in_count="$(offsets in)" \
         -v cpu=$(((cpu_after - cpu_before) * 100 / $(getconf CLK_TCK) / 5)) \

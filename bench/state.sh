@@ -20,13 +20,10 @@
 # but for the CPU of a pause: on a machine with other work they are upper bounds.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
-
-die() {
-    echo "state: $*" >&2
-    exit 1
-}
+# shellcheck source-path=SCRIPTDIR
+. "$here/common.sh"
 bin=$here/../build/bench weir='' keys=1000000 per_second=20000 seconds=30 partitions=4 tasks=2
-memory='' dir='' brokers=''
+memory='' dir='' brokers='' interval=1s
 while [ $# -gt 0 ]; do
     [ $# -ge 2 ] || die "$1 lacks its value"
     case $1 in
@@ -40,63 +37,27 @@ while [ $# -gt 0 ]; do
     --memory) memory=$2 ;;
     --dir) dir=$2 ;;
     --brokers) brokers=$2 ;;
-    *) sed -n '3,/^set/{/^#/s/^# \{0,1\}//p}' "$0" >&2; exit 2 ;;
+    *) usage ;;
     esac
     shift 2
 done
-[ -x "$weir" ] || die "no weir: say --weir"
-[ -x "$bin/nexgen" ] || die "no $bin/nexgen: build bench first, or say --bin"
-is_kept=1
-[ -n "$dir" ] || { dir=$(mktemp -d) is_kept=0; }
-mkdir -p "$dir"
-is_own_broker=0 pid=''
-finish() {
-    [ -z "$pid" ] || kill -9 "$pid" 2>/dev/null || true
-    [ $is_own_broker = 0 ] || "$here/../tools/broker.sh" stop "$dir/broker" || true
-    rm -rf "$dir/state"
-    [ $is_kept = 1 ] || rm -rf "$dir"
-}
-trap finish EXIT
-if [ -z "$brokers" ]; then
-    brokers=$("$here/../tools/broker.sh" --bench start "$dir/broker")
-    is_own_broker=1
-fi
-run=$(date +%s)-$$ input=state-in-$$ output=state-out-$$
-for topic in "$input" "$output"; do
-    "$bin/topics" --brokers "$brokers" create "$topic" "$partitions"
-done
-records() { "$bin/topics" --brokers "$brokers" show "$output" | sed 's/.*"offsets":\([0-9]*\).*/\1/'; }
-generate() { "$bin/nexgen" --brokers "$brokers" --topic "$input" --keys "$keys" --in-turn "$@" >&2; }
-
-export WEIR_SQL WEIR_JOB_ID=state-$run WEIR_KAFKA_BOOTSTRAP_SERVERS=$brokers WEIR_STATE_DIR=$dir/state
-export WEIR_HTTP_LISTEN='' WEIR_CHECKPOINT_INTERVAL=1s WEIR_PARALLELISM=$tasks WEIR_LOG_LEVEL=debug
+need_programs nexgen
+begin_keyed_job state
 [ -z "$memory" ] || export WEIR_MEMORY=$memory
-WEIR_SQL=$(sed -e "s/topic = 'nexmark'/topic = '$input'/" -e "s/topic = 'result'/topic = '$output'/" \
-    "$here/sql/count1m.sql")
-"$weir" run >"$dir/weir.log" 2>&1 &
-pid=$!
-
-# All keys once; then until every one of them is out.
+start_keyed_job "$dir/weir.log"
 start_s=$(date +%s)
-generate preload "$keys"
-while [ "$(records)" -lt "$keys" ]; do
-    kill -0 $pid 2>/dev/null || die "weir has ended: $dir/weir.log"
-    sleep 1
-done
+fill
 filled_s=$(($(date +%s) - start_s))
 sleep 5
-mark=$(wc -l <"$dir/weir.log")
-cpu_ticks() { sed 's/.*) //' /proc/$pid/stat | awk '{print $12 + $13}'; }
-cpu_before=$(cpu_ticks)
-generate --per-second "$per_second" paced $((per_second * seconds))
-cpu_after=$(cpu_ticks)
-memory_line=$(awk '/^VmHWM|^VmRSS/{printf "%s %d MiB ", $1, $2 / 1024}' /proc/$pid/status)
-kill -TERM $pid
-wait $pid || die "weir ended with $?"
-pid=''
+mark=$(wc -l <"$log")
+cpu_before=$(cpu_ticks "$pid")
+"${generate[@]}" --per-second "$per_second" paced $((per_second * seconds)) >&2
+cpu_after=$(cpu_ticks "$pid")
+memory_line=$(awk '/^VmHWM|^VmRSS/{printf "%s %d MiB ", $1, $2 / 1024}' "/proc/$pid/status")
+stop_keyed_job
 
 # Names and numbers of the phase at the steady rate; its first and last epochs are not whole.
-tail -n "+$((mark + 1))" "$dir/weir.log" >"$dir/steady.log"
+tail -n "+$((mark + 1))" "$log" >"$dir/steady.log"
 quantiles() { # NAME UNIT: of the numbers that come in
     sort -n | awk -v name="$1" -v unit="$2" '{v[NR] = $1} function q(p, i) {
             i = int(p * NR + 0.9999); return v[i < 1 ? 1 : i] }
