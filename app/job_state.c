@@ -2,7 +2,6 @@
 // What tasks are given of the state that the job goes on from (job_nodes.h): which files of the
 // checkpoint, what becomes of their entries, how the values in them are told apart.
 #include "app/job_nodes.h"
-#include "app/state_change.h"
 #include "rocksdb_backend/store.h"
 
 #include <pthread.h>
@@ -13,11 +12,11 @@
 const uint32_t *weir_node_slot_numbers(const struct weir_node_builder *builder,
                                        const struct weir_plan_node *aggregate)
 {
-    const struct weir_recovered *recovered = builder->recovered;
+    const struct weir_job_change *change = &builder->recovered->change;
     uint32_t *numbers =
         weir_arena_alloc(builder->arena, (aggregate->aggregate_count + 1) * sizeof *numbers);
-    for (uint32_t i = 0; i < recovered->operator_count; i++) {
-        const struct weir_manifest_operator *op = &recovered->operators[i];
+    for (uint32_t i = 0; i < change->operator_count; i++) {
+        const struct weir_manifest_operator *op = &change->operators[i];
         if (strcmp(op->id, aggregate->id) == 0) {
             WEIR_ASSERT(op->slot_count == aggregate->aggregate_count);
             for (uint32_t s = 0; s < op->slot_count; s++) {
@@ -33,13 +32,13 @@ const uint32_t *weir_node_slot_numbers(const struct weir_node_builder *builder,
 static uint32_t find_conversions(const struct weir_node_builder *builder, const char *stage,
                                  const struct weir_state_conversion **found)
 {
-    const struct weir_recovered *recovered = builder->recovered;
+    const struct weir_job_change *change = &builder->recovered->change;
     struct weir_state_conversion *conversions =
-        weir_arena_alloc(builder->arena, (recovered->conversion_count + 1) * sizeof *conversions);
+        weir_arena_alloc(builder->arena, (change->conversion_count + 1) * sizeof *conversions);
     uint32_t count = 0;
-    for (uint32_t i = 0; i < recovered->conversion_count; i++) {
-        if (strcmp(recovered->conversions[i].stage, stage) == 0) {
-            conversions[count++] = recovered->conversions[i].conversion;
+    for (uint32_t i = 0; i < change->conversion_count; i++) {
+        if (strcmp(change->conversions[i].stage, stage) == 0) {
+            conversions[count++] = change->conversions[i].conversion;
         }
     }
     *found = conversions;
@@ -50,13 +49,13 @@ static uint32_t find_conversions(const struct weir_node_builder *builder, const 
 static uint32_t find_states(const struct weir_node_builder *builder, const char *stage,
                             const struct weir_state_handle **found)
 {
-    const struct weir_recovered *recovered = builder->recovered;
+    const struct weir_job_change *change = &builder->recovered->change;
     struct weir_state_handle *handles =
-        weir_arena_alloc(builder->arena, recovered->state_count * sizeof *handles);
+        weir_arena_alloc(builder->arena, change->state_count * sizeof *handles);
     uint32_t count = 0;
-    for (uint32_t i = 0; i < recovered->state_count; i++) {
-        if (strcmp(recovered->states[i].stage, stage) == 0) {
-            handles[count++] = recovered->states[i];
+    for (uint32_t i = 0; i < change->state_count; i++) {
+        if (strcmp(change->states[i].stage, stage) == 0) {
+            handles[count++] = change->states[i];
         }
     }
     *found = handles;

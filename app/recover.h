@@ -11,6 +11,7 @@
 #include "app/phases.h"
 #include "app/registries.h"
 #include "app/starts.h"
+#include "app/state_change.h"
 #include "app/topics.h"
 #include "kafka/committer.h"
 #include "kafka/handles.h"
@@ -44,21 +45,12 @@ struct weir_recovered {
     struct weir_topics topics;
     struct weir_attempt attempt;
     struct weir_handles *handles;
-    int64_t number;       // of the checkpoint that was claimed: the next epoch is number + 1
-    int64_t from_number;  // of the one that was gone on from; -1: none
-    int64_t barrier_ms;   // when its barrier was triggered, Unix epoch: now() until the next one
-    uint32_t state_count; // of its keyed tasks
-    const struct weir_state_handle *states;
+    int64_t number;      // of the checkpoint that was claimed: the next epoch is number + 1
+    int64_t from_number; // of the one that was gone on from; -1: none
+    int64_t barrier_ms;  // when its barrier was triggered, Unix epoch: now() until the next one
+    struct weir_job_change change; // what is gone on with of its keyed state
     uint32_t operator_state_count;
     const struct weir_operator_state_part *operator_states;
-    uint32_t operator_count; // with keyed state, of the plan
-    const struct weir_manifest_operator *operators;
-    // What `states` are until the job's first checkpoint, and what their entries become
-    // (state_change.h).
-    uint32_t restored_operator_count;
-    const struct weir_manifest_operator *restored_operators;
-    uint32_t conversion_count;
-    const struct weir_stage_conversion *conversions;
     uint32_t start_count;
     struct weir_start *starts;
     uint32_t partition_count; // of topics, each once

@@ -55,12 +55,12 @@ enum weir_status weir_start_manifest_write(const struct weir_job_context *contex
     if (weir_store_set_owner(context->store, &recovered->attempt, error) != WEIR_OK) {
         return WEIR_ERROR;
     }
-    manifest->state_count = recovered->state_count;
-    manifest->states = recovered->states;
+    manifest->state_count = recovered->change.state_count;
+    manifest->states = recovered->change.states;
     manifest->operator_state_count = recovered->operator_state_count;
     manifest->operator_states = recovered->operator_states;
-    manifest->operator_count = recovered->restored_operator_count;
-    manifest->operators = recovered->restored_operators;
+    manifest->operator_count = recovered->change.restored_count;
+    manifest->operators = recovered->change.restored;
     if (wish->import_path != NULL) {
         if (weir_savepoint_import(wish->import_path, wish->state, weir_store_path(context->store),
                                   error) != WEIR_OK) {

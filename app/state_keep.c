@@ -2,7 +2,6 @@
 // See state_keep.h.
 #include "app/state_keep.h"
 
-#include "app/state_change.h"
 #include "runtime/base/log.h"
 
 #include <inttypes.h>
@@ -25,25 +24,17 @@ enum weir_status weir_state_keep(const struct weir_job_context *context,
                                  const struct weir_manifest *manifest, bool is_deciding,
                                  struct weir_arena *arena, struct weir_error *error)
 {
-    struct weir_job_change change;
-    weir_job_change_find(context->plan, manifest, arena, &change);
-    recovered->operator_count = change.operator_count;
-    recovered->operators = change.operators;
-    recovered->restored_operator_count = change.restored_count;
-    recovered->restored_operators = change.restored;
-    recovered->state_count = change.state_count;
-    recovered->states = change.states;
-    recovered->conversion_count = change.conversion_count;
-    recovered->conversions = change.conversions;
+    const struct weir_job_change *change = &recovered->change;
+    weir_job_change_find(context->plan, manifest, arena, &recovered->change);
     // That of an operator which is gone is what nobody opens.
     recovered->operator_state_count = manifest != NULL ? manifest->operator_state_count : 0;
     recovered->operator_states = manifest != NULL ? manifest->operator_states : NULL;
-    if (weir_job_change_check(&change, context->config->is_state_loss_allowed, error) != WEIR_OK) {
+    if (weir_job_change_check(change, context->config->is_state_loss_allowed, error) != WEIR_OK) {
         return WEIR_ERROR;
     }
     if (is_deciding) {
-        log_items(&change, WEIR_STATE_LOST, "WEIR_ALLOW=state_loss: state is dropped");
-        log_items(&change, WEIR_STATE_FROM_NOW, "the job has changed");
+        log_items(change, WEIR_STATE_LOST, "WEIR_ALLOW=state_loss: state is dropped");
+        log_items(change, WEIR_STATE_FROM_NOW, "the job has changed");
     }
     return WEIR_OK;
 }
