@@ -2,10 +2,7 @@
 // See control.h.
 #include "app/control.h"
 
-#include "app/job_build.h"
 #include "runtime/savepoint.h"
-
-#include <string.h>
 
 void weir_control_init(struct weir_control *control)
 {
@@ -53,27 +50,9 @@ bool weir_control_ask(struct weir_control *control, struct weir_request *request
     }
     pthread_mutex_unlock(&control->lock);
     if (!is_running) {
-        weir_request_refuse(weir_request_ref(request),
-                            "the job is not running now: it is starting, ending or going back to "
-                            "its last checkpoint");
+        weir_request_refuse(weir_request_ref(request), WEIR_CONTROL_ABSENT);
     }
     return is_running;
-}
-
-static int64_t count_partitions(const struct weir_job_tasks *tasks, const char *table,
-                                int32_t partition)
-{
-    int64_t count = 0;
-    for (uint32_t i = 0; i < tasks->count; i++) {
-        const struct weir_job_task *task = &tasks->tasks[i];
-        if (task->table == NULL || (table != NULL && strcmp(task->table->name, table) != 0)) {
-            continue;
-        }
-        for (uint32_t p = 0; p < task->partition_count; p++) {
-            count += partition == -1 || task->partitions[p] == partition ? 1 : 0;
-        }
-    }
-    return count;
 }
 
 int64_t weir_control_pause(struct weir_control *control, const char *table, int32_t partition,
@@ -82,7 +61,7 @@ int64_t weir_control_pause(struct weir_control *control, const char *table, int3
     int64_t count = -1;
     pthread_mutex_lock(&control->lock);
     if (control->tasks != NULL) {
-        count = count_partitions(control->tasks, table, partition);
+        count = weir_pauses_count(control->tasks, table, partition);
     }
     if (count > 0) {
         weir_pauses_add(&control->pauses, table, partition, is_paused);

@@ -12,6 +12,10 @@
 
 struct weir_job_tasks;
 
+// Why nothing can be asked while no life is running.
+#define WEIR_CONTROL_ABSENT                                                                        \
+    "the job is not running now: it is starting, ending or going back to its last checkpoint"
+
 struct weir_control {
     pthread_mutex_t lock;
     struct weir_mailbox *coordinator;   // NULL: no life is running

@@ -8,10 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_about(const struct weir_pause *pause, const char *table, int32_t partition)
+// Does a wish cover a partition, or all that another wish is about?
+static bool covers(const char *wish_table, int32_t wish_partition, const char *table,
+                   int32_t partition)
 {
-    return (pause->table == NULL || (table != NULL && strcmp(pause->table, table) == 0)) &&
-           (pause->partition == -1 || pause->partition == partition);
+    return (wish_table == NULL || (table != NULL && strcmp(wish_table, table) == 0)) &&
+           (wish_partition == -1 || wish_partition == partition);
 }
 
 void weir_pauses_deinit(struct weir_pauses *pauses)
@@ -32,7 +34,7 @@ void weir_pauses_add(struct weir_pauses *pauses, const char *table, int32_t part
     uint32_t kept_count = 0;
     for (uint32_t i = 0; i < pauses->count; i++) {
         struct weir_pause *pause = &pauses->list[i];
-        if (is_about(&added, pause->table, pause->partition)) {
+        if (covers(table, partition, pause->table, pause->partition)) {
             free(pause->table);
         } else {
             pauses->list[kept_count++] = *pause;
@@ -46,11 +48,24 @@ void weir_pauses_add(struct weir_pauses *pauses, const char *table, int32_t part
 bool weir_pauses_has(const struct weir_pauses *pauses, const char *table, int32_t partition)
 {
     for (uint32_t i = pauses->count; i > 0; i--) {
-        if (is_about(&pauses->list[i - 1], table, partition)) {
-            return pauses->list[i - 1].is_paused;
+        const struct weir_pause *pause = &pauses->list[i - 1];
+        if (covers(pause->table, pause->partition, table, partition)) {
+            return pause->is_paused;
         }
     }
     return false;
+}
+
+int64_t weir_pauses_count(const struct weir_job_tasks *tasks, const char *table, int32_t partition)
+{
+    int64_t count = 0;
+    for (uint32_t i = 0; i < tasks->count; i++) {
+        const struct weir_job_task *task = &tasks->tasks[i];
+        for (uint32_t p = 0; task->table != NULL && p < task->partition_count; p++) {
+            count += covers(table, partition, task->table->name, task->partitions[p]) ? 1 : 0;
+        }
+    }
+    return count;
 }
 
 void weir_pauses_apply(const struct weir_pauses *pauses, const struct weir_job_tasks *tasks)

@@ -233,9 +233,7 @@ static void pause_or_resume(const struct weir_http_site *site,
                              "there is no such partition among those that are read: "
                              "/api/v1/job lists them");
         } else {
-            weir_http_refuse(response, WEIR_HTTP_UNAVAILABLE,
-                             "the job is not running now: it is starting, ending or going back to "
-                             "its last checkpoint");
+            weir_http_refuse(response, WEIR_HTTP_UNAVAILABLE, WEIR_CONTROL_ABSENT);
         }
     }
     yyjson_doc_free(document);
