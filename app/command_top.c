@@ -4,12 +4,11 @@
 #include "app/exit_code.h"
 #include "app/job_ask.h"
 #include "app/job_view.h"
-#include "runtime/base/clock.h"
+#include "app/retry.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { INTERVAL_MS = 1000, INTERVAL_MS_MAX = 3600 * 1000, OPTION_INTERVAL = 0, OPTION_COUNT = 1 };
@@ -126,12 +125,6 @@ static void print_sample(FILE *out, const struct sample *now, const struct sampl
     fflush(out);
 }
 
-static void pause_ms(int64_t ms)
-{
-    struct timespec pause = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
-    nanosleep(&pause, NULL);
-}
-
 // Samples until `count` were shown (0: for ever). A weir that restarts is waited for.
 static int watch(const struct weir_cli *cli, const char *url, int64_t interval_ms, int64_t count)
 {
@@ -141,7 +134,7 @@ static int watch(const struct weir_cli *cli, const char *url, int64_t interval_m
     }
     before.at_ms = weir_now_ms(&weir_system_clock);
     for (int64_t i = 0; count == 0 || i < count; i++) {
-        pause_ms(interval_ms);
+        weir_pause_ms(interval_ms);
         struct sample now = {0};
         if (weir_job_view_open(&now.view, cli, url)) {
             now.at_ms = weir_now_ms(&weir_system_clock);

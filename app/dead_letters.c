@@ -16,7 +16,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum {
     FETCH_MAX = 500,
@@ -24,6 +23,7 @@ enum {
     HEADERS_MAX = 1024,
     QUEUE_BYTES_MAX = 16 << 20,
     QUEUE_MESSAGES_MAX = 20000,
+    PAUSE_MS = 10, // until a full queue is tried again
 };
 
 struct origin {
@@ -235,7 +235,7 @@ static enum weir_status write_back(struct replay *replay, const struct weir_reco
         if (check(replay, error) != WEIR_OK) {
             return WEIR_ERROR;
         }
-        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+        weir_pause_ms(PAUSE_MS);
     }
     return result == WEIR_PRODUCE_TAKEN ? WEIR_OK : WEIR_ERROR;
 }

@@ -30,9 +30,14 @@ bool weir_retry_again(const struct weir_retry *retry, struct weir_error *error)
         return false;
     }
     weir_board_set_state(retry->board, WEIR_JOB_RECOVERING, error->text);
-    struct timespec pause = {.tv_nsec = PAUSE_MS * 1000000};
-    nanosleep(&pause, NULL);
+    weir_pause_ms(PAUSE_MS);
     return true;
+}
+
+void weir_pause_ms(int64_t ms)
+{
+    struct timespec pause = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
+    nanosleep(&pause, NULL);
 }
 
 enum weir_status weir_ask_topic(struct weir_kafka *kafka, const struct weir_retry *retry,

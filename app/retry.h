@@ -28,6 +28,9 @@ int32_t weir_retry_call_timeout_ms(const struct weir_retry *retry);
 // False turns an error that only time could have mended into one that ends the process (FAIL).
 bool weir_retry_again(const struct weir_retry *retry, struct weir_error *error);
 
+// Sleeps so long; a signal ends it.
+void weir_pause_ms(int64_t ms);
+
 // What several ask, as kafka/client.h has it.
 enum weir_status weir_ask_topic(struct weir_kafka *kafka, const struct weir_retry *retry,
                                 const char *topic, struct weir_topic_info *info,

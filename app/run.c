@@ -25,7 +25,6 @@
 #include <malloc.h>
 #include <stdlib.h>
 #include <sys/random.h>
-#include <time.h>
 
 enum {
     LOCK_TIMEOUT_MS = 30000,
@@ -59,12 +58,6 @@ static uint32_t random_number(void)
     ssize_t got = getrandom(&number, sizeof number, 0);
     (void)got;
     return number;
-}
-
-static void pause_ms(int64_t ms)
-{
-    struct timespec wait = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
-    nanosleep(&wait, NULL);
 }
 
 static uint64_t least(uint64_t a, uint64_t b)
@@ -171,7 +164,7 @@ static int on_fenced(struct run *run, const struct weir_error *error)
         run->contest_backoff_ms =
             backoff_ms * 2 > CONTEST_BACKOFF_MAX_MS ? CONTEST_BACKOFF_MAX_MS : backoff_ms * 2;
     }
-    pause_ms(wait_ms);
+    weir_pause_ms(wait_ms);
     struct weir_error look_error;
     if (weir_recover_look(&run->context, &look_error) == WEIR_OK) {
         return -1;
@@ -197,7 +190,7 @@ static int on_recover(struct run *run, const struct weir_error *error)
              error->text, wait_ms, run->restart.attempt_count, run->restart.attempts_max);
     weir_board_note_restart(run->context.board, weir_error_domain_name(error->domain), error->text);
     weir_board_set_state(run->context.board, WEIR_JOB_WAITING, error->text);
-    pause_ms(wait_ms);
+    weir_pause_ms(wait_ms);
     return -1;
 }
 

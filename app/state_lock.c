@@ -2,7 +2,7 @@
 // See state_lock.h.
 #include "app/state_lock.h"
 
-#include "runtime/base/clock.h"
+#include "app/retry.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +10,6 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { PATH_BYTES_MAX = 4096, POLL_MS = 100 };
@@ -50,8 +49,7 @@ enum weir_status weir_state_lock(const char *state_dir, int64_t timeout_ms,
                 "this one its own WEIR_STATE_DIR",
                 state_dir);
         }
-        struct timespec pause = {.tv_nsec = POLL_MS * 1000000};
-        nanosleep(&pause, NULL);
+        weir_pause_ms(POLL_MS);
     }
     *descriptor = file;
     return WEIR_OK;
