@@ -187,9 +187,17 @@ static void prepare(struct weir_registry_handle *handle, const char *url, const 
     }
 }
 
+// What the status means to the user where it is about who asks; "" else.
+static const char *denial(long status)
+{
+    return status == 401   ? "authentication failed: "
+           : status == 403 ? "not allowed for this user: "
+                           : "";
+}
+
 // The registry's own words: {"error_code":40403,"message":"…"}. *error_code 0: not of that form.
-static void read_message(const struct weir_buffer *answer, int64_t *error_code, char *text,
-                         size_t text_bytes)
+static void read_message(const struct weir_buffer *answer, long status, int64_t *error_code,
+                         char *text, size_t text_bytes)
 {
     *error_code = 0;
     yyjson_doc *document = yyjson_read(answer->data, answer->size_bytes, 0);
@@ -198,8 +206,8 @@ static void read_message(const struct weir_buffer *answer, int64_t *error_code, 
     const char *message = yyjson_get_str(yyjson_obj_get(root, "message"));
     if (yyjson_is_int(code)) {
         *error_code = yyjson_get_sint(code);
-        snprintf(text, text_bytes, "%s (error %lld)", message != NULL ? message : "no message",
-                 (long long)*error_code);
+        snprintf(text, text_bytes, "%s%s (error %lld)", denial(status),
+                 message != NULL ? message : "no message", (long long)*error_code);
     }
     yyjson_doc_free(document);
 }
@@ -224,9 +232,9 @@ enum weir_registry_answer weir_registry_request(struct weir_registry_handle *han
         snprintf(text, text_bytes, "%s: %s", weir_buffer_text(&url), curl_easy_strerror(code));
         answer = WEIR_REGISTRY_DOWN;
     } else if (status < 200 || status > 299) {
-        snprintf(text, text_bytes, "%s answers with HTTP status %ld", weir_buffer_text(&url),
-                 status);
-        read_message(out, &error_code, text, text_bytes);
+        snprintf(text, text_bytes, "%s%s answers with HTTP status %ld", denial(status),
+                 weir_buffer_text(&url), status);
+        read_message(out, status, &error_code, text, text_bytes);
         // Without the registry's own code a 404 is of somebody else: a proxy, a wrong path.
         answer = status == 404 && error_code != 0                  ? WEIR_REGISTRY_NOT_FOUND
                  : status == 401 || status == 403                  ? WEIR_REGISTRY_DENIED
