@@ -3,13 +3,14 @@
 """A stand-in for a schema registry, for tests: the few requests of Confluent's API that weir makes, with
 a store that is a file, so that it can be stopped, started again, and looked into. It is not a registry:
 compatibility is not computed; a subject whose name holds "frozen" takes no new schema, one with
-"jsonschema" has one that is not Avro's.
+"jsonschema", and id 900, have one that is not Avro's.
 
   registry_standin.py PORT STORE [--path /base] [--user name:password] [--token TEXT] [--tls FOLDER]
-                      [--fail COUNT:STATUS] [--slow SECONDS]
+                      [--fail COUNT:STATUS,…] [--slow SECONDS] [--html]
 
 STORE: {"schemas": [text of id 1, text of id 2, …], "subjects": {name: [id, …]}}, made if missing.
---fail: that many requests are answered with that status first. --slow: each answer takes so long.
+--fail: that many requests are answered with that status first, then so many with the next; status 0 is
+no answer at all. --slow: each answer takes so long. --html: who may not ask is told so by a page.
 --tls: https with the folder's server.pem, for clients with a certificate of its ca.pem.
 """
 import argparse
@@ -21,6 +22,9 @@ import ssl
 import sys
 import time
 import urllib.parse
+
+
+SILENCE_S = 60
 
 
 class Store:
@@ -56,7 +60,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         print(format % args, flush=True)
 
     def answer(self, status, body):
-        data = json.dumps(body).encode()
+        data = (body if isinstance(body, str) else json.dumps(body)).encode()
         self.send_response(status)
         self.send_header("Content-Type", "application/vnd.schemaregistry.v1+json")
         self.send_header("Content-Length", str(len(data)))
@@ -66,15 +70,20 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def parts(self):
         """The path behind the base, in pieces; None: answered already."""
         time.sleep(self.options.slow)
-        if self.options.fail[0] > 0:
-            self.options.fail[0] -= 1
-            self.answer(self.options.fail[1], {"message": "told to fail"})
+        if self.options.fail:
+            status = self.options.fail.pop(0)
+            if status == 0:
+                time.sleep(SILENCE_S)
+                self.close_connection = True
+            else:
+                self.answer(status, {"message": "told to fail"})
             return None
         if self.options.user or self.options.token:
             wanted = ("Bearer " + self.options.token if self.options.token else
                       "Basic " + base64.b64encode(self.options.user.encode()).decode())
             if self.headers.get("Authorization") != wanted:
-                self.answer(401, {"error_code": 401, "message": "Unauthorized"})
+                self.answer(401, "<html><h1>Unauthorized</h1></html>" if self.options.html else
+                            {"error_code": 401, "message": "Unauthorized"})
                 return None
         if not self.path.startswith(self.options.path + "/"):
             self.answer(404, {"message": "not the base path"})
@@ -89,7 +98,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return
         if parts[:2] == ["schemas", "ids"]:
             number = int(parts[2])
-            if 1 <= number <= len(data["schemas"]):
+            if number == 900:
+                self.answer(200, {"subject": "jsonschema", "schemaType": "JSON", "schema": "{}"})
+            elif 1 <= number <= len(data["schemas"]):
                 self.answer(200, {"schema": data["schemas"][number - 1]})
             else:
                 self.answer(404, {"error_code": 40403, "message": "Schema not found"})
@@ -134,9 +145,11 @@ def main():
     parser.add_argument("--token")
     parser.add_argument("--tls")
     parser.add_argument("--slow", type=float, default=0)
-    parser.add_argument("--fail", default="0:500")
+    parser.add_argument("--fail", default="")
+    parser.add_argument("--html", action="store_true")
     Handler.options = parser.parse_args()
-    Handler.options.fail = [int(part) for part in Handler.options.fail.split(":")]
+    Handler.options.fail = [int(status) for part in Handler.options.fail.split(",") if part
+                            for status in [part.split(":")[1]] * int(part.split(":")[0])]
     Handler.store = Store(Handler.options.store)
     server = Server(("127.0.0.1", Handler.options.port), Handler)
     if Handler.options.tls:
