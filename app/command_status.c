@@ -32,7 +32,7 @@ static void print_job(FILE *out, const struct weir_job_view *view)
         fprintf(out, "task %s: %.0f %% busy, %.0f %% back-pressured\n", task->name,
                 task->busy * 100, task->backpressure * 100);
     }
-    weir_job_view_print_paused(view, out);
+    weir_job_view_print_not_read(view, out);
     weir_job_view_print_losses(view, out);
 }
 

@@ -120,7 +120,7 @@ static void print_sample(FILE *out, const struct sample *now, const struct sampl
     print_sources(out, now, before);
     print_sinks(out, now, before);
     print_tasks(out, now);
-    weir_job_view_print_paused(&now->view, out);
+    weir_job_view_print_not_read(&now->view, out);
     weir_job_view_print_losses(&now->view, out);
     fflush(out);
 }

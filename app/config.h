@@ -22,6 +22,12 @@ enum weir_restore_kind {
     WEIR_RESTORE_DISCARD,   // restore_value: the word that tells one discarding from the next
 };
 
+// A partition that this run leaves alone.
+struct weir_quarantined {
+    const char *table;
+    int32_t partition;
+};
+
 // One line of `weir config`.
 struct weir_setting {
     const char *name;         // WEIR_…
@@ -56,6 +62,8 @@ struct weir_config {
     int64_t connect_timeout_ms;
     enum weir_on_error on_bad_record; // never WEIR_ON_ERROR_DEFAULT
     const char *dead_letter_topic;    // NULL: none
+    uint32_t quarantined_count;
+    const struct weir_quarantined *quarantined;
     bool is_unverified_transactions_allowed;
     bool is_state_loss_allowed;
     uint32_t restart_attempts_max;

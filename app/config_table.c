@@ -220,6 +220,16 @@ const struct weir_variable weir_variables[] = {
         .meaning = "Topic for bad records under `dead_letter`. A table's `dead_letter_topic` wins.",
     },
     {
+        .name = "WEIR_QUARANTINE",
+        .kind = WEIR_VARIABLE_PARSED,
+        .parse = weir_parse_quarantine,
+        .form = "comma-separated `table:partition`",
+        .meaning =
+            "Partitions that are left alone, one by one: they are not read, their positions stay "
+            "in every checkpoint as they are, and event time does not wait for them. A start "
+            "without the variable goes on where they stand ([http.md](http.md), Quarantine).",
+    },
+    {
         .name = "WEIR_ALLOW",
         .kind = WEIR_VARIABLE_PARSED,
         .parse = weir_parse_allow,

@@ -63,6 +63,7 @@ weir_variable_parse_fn weir_parse_guarantee;
 weir_variable_parse_fn weir_parse_restore;
 weir_variable_parse_fn weir_parse_start;
 weir_variable_parse_fn weir_parse_dead_letter_topic;
+weir_variable_parse_fn weir_parse_quarantine;
 weir_variable_parse_fn weir_parse_allow;
 weir_variable_parse_fn weir_parse_http_listen;
 

@@ -385,6 +385,37 @@ enum weir_status weir_parse_dead_letter_topic(const char *text, struct weir_aren
     return WEIR_OK;
 }
 
+// The last colon counts: a quoted table may have others in its name.
+enum weir_status weir_parse_quarantine(const char *text, struct weir_arena *arena,
+                                       struct weir_config *config, struct weir_error *error)
+{
+    struct weir_quarantined *list =
+        weir_arena_alloc(arena, (strlen(text) / 2 + 1) * sizeof *list); // "t:" at least
+    uint32_t count = 0;
+    char *items = weir_arena_strdup(arena, text);
+    for (char *item = items; item != NULL;) {
+        char *comma = strchr(item, ',');
+        if (comma != NULL) {
+            *comma = '\0';
+        }
+        char *colon = strrchr(item, ':');
+        int64_t partition;
+        if (colon == NULL || colon == item || !weir_text_integer_parse(colon + 1, &partition) ||
+            partition < 0 || partition > INT32_MAX) {
+            return refuse(error,
+                          "\"%s\" is no partition of a table; write table:number, several with "
+                          "commas between and no blanks",
+                          item);
+        }
+        *colon = '\0';
+        list[count++] = (struct weir_quarantined){.table = item, .partition = (int32_t)partition};
+        item = comma != NULL ? comma + 1 : NULL;
+    }
+    config->quarantined_count = count;
+    config->quarantined = list;
+    return WEIR_OK;
+}
+
 enum weir_status weir_parse_allow(const char *text, struct weir_arena *arena,
                                   struct weir_config *config, struct weir_error *error)
 {

@@ -115,37 +115,54 @@ static bool is_there(const struct weir_discovery *discovery, const char *topic)
 }
 
 // A topic made anew with fewer records than were read: the position lies beyond its end.
-static void check_ends(struct weir_discovery *discovery, uint32_t task_idx)
+static void check_end(struct weir_discovery *discovery, const struct weir_topic_partition *at,
+                      int64_t position, int64_t end)
+{
+    if (end >= 0 && end < position && !discovery->has_failed) {
+        struct weir_error error;
+        weir_error_set(&error, WEIR_DOMAIN_KAFKA, WEIR_ACTION_FAIL,
+                       "topic %s partition %" PRId32 " ends at offset %" PRId64
+                       ", before position %" PRId64
+                       ": the topic was created anew and the position belongs to the old one",
+                       at->topic, at->partition, end, position);
+        fail(discovery, &error);
+    }
+}
+
+// Asks for the ends of the task's partitions; those in quarantine apart from the others, as no
+// leader may answer for them.
+static void check_ends(struct weir_discovery *discovery, uint32_t task_idx, bool is_quarantined)
 {
     const struct weir_job_task *task = &discovery->config.tasks->tasks[task_idx];
     if (task->table == NULL || !is_there(discovery, task->table->topic)) {
         return;
     }
     struct weir_topic_partition *at = weir_alloc(task->partition_count * sizeof *at);
+    uint32_t *idxs = weir_alloc(task->partition_count * sizeof *idxs);
     int64_t *positions = weir_alloc(task->partition_count * sizeof *positions);
     int64_t *ends = weir_alloc(task->partition_count * sizeof *ends);
+    uint32_t count = 0;
     for (uint32_t i = 0; i < task->partition_count; i++) {
-        at[i] = (struct weir_topic_partition){.topic = task->table->topic,
-                                              .partition = task->partitions[i]};
-        positions[i] = weir_source_position(task->source, i); // before the ends are asked for
+        if (weir_source_is_quarantined(task->source, i) == is_quarantined) {
+            at[count] = (struct weir_topic_partition){.topic = task->table->topic,
+                                                      .partition = task->partitions[i]};
+            positions[count] = weir_source_position(task->source, i); // before the ends
+            idxs[count++] = i;
+        }
     }
-    struct weir_error error;
-    enum weir_status status = discovery->config.kafka->ops->offsets(
-        discovery->config.kafka, WEIR_OFFSET_LATEST, 0, task->partition_count, at, ends,
-        WEIR_CALL_TIMEOUT_MS, &error);
-    asked(discovery, status, &error);
-    for (uint32_t i = 0; status == WEIR_OK && i < task->partition_count; i++) {
-        weir_watch_note_end(discovery->config.watch, task_idx, i, ends[i]);
-        if (ends[i] >= 0 && ends[i] < positions[i] && !discovery->has_failed) {
-            weir_error_set(&error, WEIR_DOMAIN_KAFKA, WEIR_ACTION_FAIL,
-                           "topic %s partition %" PRId32 " ends at offset %" PRId64
-                           ", before position %" PRId64
-                           ": the topic was created anew and the position belongs to the old one",
-                           task->table->topic, task->partitions[i], ends[i], positions[i]);
-            fail(discovery, &error);
+    if (count > 0) {
+        struct weir_error error;
+        enum weir_status status =
+            discovery->config.kafka->ops->offsets(discovery->config.kafka, WEIR_OFFSET_LATEST, 0,
+                                                  count, at, ends, WEIR_CALL_TIMEOUT_MS, &error);
+        asked(discovery, status, &error);
+        for (uint32_t i = 0; status == WEIR_OK && i < count; i++) {
+            weir_watch_note_end(discovery->config.watch, task_idx, idxs[i], ends[i]);
+            check_end(discovery, &at[i], positions[i], ends[i]);
         }
     }
     free(at);
+    free(idxs);
     free(positions);
     free(ends);
 }
@@ -197,7 +214,8 @@ static void *run(void *argument)
         }
         for (uint32_t i = 0; i < discovery->config.tasks->count; i++) {
             if (!atomic_load(&discovery->is_stopped) && !discovery->has_failed) {
-                check_ends(discovery, i);
+                check_ends(discovery, i, false);
+                check_ends(discovery, i, true);
             }
         }
         if (discovery->question_count > 0) {

@@ -116,6 +116,24 @@ static void log_running(struct weir_job *job)
     weir_buffer_deinit(&phases);
 }
 
+// What is not read is said at the beginning of each life.
+static void log_quarantined(const struct weir_job *job)
+{
+    for (uint32_t i = 0; i < job->recovered.start_count; i++) {
+        const struct weir_start *start = &job->recovered.starts[i];
+        if (start->partition.is_quarantined) {
+            weir_log(WEIR_LOG_WARN,
+                     "table %s: topic %s partition %" PRId32
+                     " is in quarantine (WEIR_QUARANTINE): not read, its position stays at %" PRId64
+                     "%s",
+                     start->table->name, start->table->topic, start->partition.partition,
+                     start->partition.offset,
+                     start->partition.is_left_out ? "; this run ends without what lies behind it"
+                                                  : "");
+        }
+    }
+}
+
 void weir_job_run(struct weir_job *job, struct weir_outcome *outcome)
 {
     weir_control_begin(job->context->control, &job->tasks);
@@ -133,6 +151,7 @@ void weir_job_run(struct weir_job *job, struct weir_outcome *outcome)
                                                              .clock = job->context->clock,
                                                              .coordinator = job->mailbox});
     log_running(job);
+    log_quarantined(job);
     weir_board_begin_life(job->context->board,
                           &(struct weir_board_life){.attempt = job->recovered.attempt.text,
                                                     .figures = job->figures,

@@ -2,6 +2,7 @@
 // See job_check.h.
 #include "app/job_check.h"
 
+#include "app/quarantine.h"
 #include "app/registries.h"
 #include "app/secret.h"
 #include "app/topics.h"
@@ -36,6 +37,7 @@ static bool is_read(const struct weir_plan *plan, const char *topic)
 void weir_plan_check(const struct weir_plan *plan, const struct weir_config *config,
                      struct weir_fault_list *faults)
 {
+    weir_quarantine_check_tables(config, plan, faults);
     for (uint32_t i = 0; i < plan->table_count; i++) {
         const struct weir_table *table = plan->tables[i];
         // A row that fails follows the policy of the table that it was read from, also where a

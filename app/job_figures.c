@@ -44,6 +44,7 @@ struct weir_job_figures *weir_job_figures_create(const struct weir_job_tasks *ta
     figures->times = weir_alloc_zero(count * sizeof *figures->times);
     figures->shares = weir_alloc_zero(count * sizeof *figures->shares);
     figures->paused = weir_alloc_zero(count * sizeof *figures->paused);
+    figures->quarantined = weir_alloc_zero(count * sizeof *figures->quarantined);
     figures->busy = weir_alloc_zero(count * sizeof *figures->busy);
     figures->backpressure = weir_alloc_zero(count * sizeof *figures->backpressure);
     figures->states = weir_alloc_zero(count * sizeof *figures->states);
@@ -62,6 +63,8 @@ struct weir_job_figures *weir_job_figures_create(const struct weir_job_tasks *ta
         }
         figures->paused[i] =
             weir_metric_open(WEIR_METRIC_SOURCE_PAUSED, WEIR_METRIC_LABELS(task->table->name));
+        figures->quarantined[i] =
+            weir_metric_open(WEIR_METRIC_SOURCE_QUARANTINED, WEIR_METRIC_LABELS(task->table->name));
         figures->lags[i] = weir_alloc_zero((task->partition_count + 1) * sizeof *figures->lags[i]);
         for (uint32_t p = 0; p < task->partition_count; p++) {
             figures->lags[i][p] = weir_metric_open_partition(
@@ -78,6 +81,7 @@ void weir_job_figures_destroy(struct weir_job_figures *figures)
     }
     for (uint32_t i = 0; i < figures->tasks->count; i++) {
         weir_metric_close(figures->paused[i]);
+        weir_metric_close(figures->quarantined[i]);
         weir_metric_close(figures->busy[i]);
         weir_metric_close(figures->backpressure[i]);
         weir_metric_close(figures->states[i].entries);
@@ -94,6 +98,7 @@ void weir_job_figures_destroy(struct weir_job_figures *figures)
     free(figures->times);
     free(figures->shares);
     free(figures->paused);
+    free(figures->quarantined);
     free(figures->busy);
     free(figures->backpressure);
     free(figures->states);
@@ -140,13 +145,17 @@ static void refresh_state(const struct weir_state_gauges *gauges,
 }
 
 // Of the task; the series of a table adds up those of its tasks.
-static void refresh_paused(struct weir_metric *gauge, const struct weir_job_task *task)
+static void refresh_not_read(struct weir_job_figures *figures, uint32_t idx)
 {
+    const struct weir_job_task *task = &figures->tasks->tasks[idx];
     uint32_t paused_count = 0;
+    uint32_t quarantined_count = 0;
     for (uint32_t p = 0; p < task->partition_count; p++) {
         paused_count += weir_source_is_paused(task->source, p) ? 1 : 0;
+        quarantined_count += weir_source_is_quarantined(task->source, p) ? 1 : 0;
     }
-    weir_metric_set(gauge, paused_count);
+    weir_metric_set(figures->paused[idx], paused_count);
+    weir_metric_set(figures->quarantined[idx], quarantined_count);
 }
 
 void weir_job_figures_refresh(struct weir_job_figures *figures)
@@ -157,7 +166,7 @@ void weir_job_figures_refresh(struct weir_job_figures *figures)
             refresh_state(&figures->states[i], figures->tasks->tasks[i].state);
         }
         if (figures->paused[i] != NULL) {
-            refresh_paused(figures->paused[i], &figures->tasks->tasks[i]);
+            refresh_not_read(figures, i);
         }
         for (uint32_t p = 0;
              figures->lags[i] != NULL && p < figures->tasks->tasks[i].partition_count; p++) {

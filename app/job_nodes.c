@@ -343,7 +343,8 @@ static struct weir_operator *create_watermark(const struct weir_node_builder *bu
     for (uint32_t i = 0; i < place->partition_count; i++) {
         times[i] =
             (struct weir_partition_time){.partition = place->partitions[i].partition,
-                                         .event_time_us = place->partitions[i].event_time_us};
+                                         .event_time_us = place->partitions[i].event_time_us,
+                                         .is_quarantined = place->partitions[i].is_quarantined};
     }
     return weir_watermark_create(
         node->id, node->name,
@@ -474,8 +475,7 @@ struct weir_operator *weir_node_create_expire(const struct weir_node_builder *bu
     uint32_t detail_count = 0;
     for (uint32_t i = 0; i < aggregate->aggregate_count; i++) {
         if (aggregate->aggregates[i].is_distinct) {
-            details[detail_count++] =
-                weir_aggregate_entries_name(builder->arena, true, numbers[i]);
+            details[detail_count++] = weir_aggregate_entries_name(builder->arena, true, numbers[i]);
         }
     }
     return weir_expire_create(

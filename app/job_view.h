@@ -13,6 +13,7 @@ struct weir_job_view_source {
     const char *topic;
     int64_t partition_count;
     int64_t paused_count; // of these
+    int64_t quarantined_count;
     int64_t records; // read so far by this process
     int64_t bytes;
     int64_t lag; // -1: not known
@@ -52,8 +53,9 @@ void weir_job_view_close(struct weir_job_view *view);
 const char *weir_job_view_span(int64_t ms, char text[32]);
 // State, what is missing to be ready, the last checkpoint, restarts: a line each.
 void weir_job_view_print_state(const struct weir_job_view *view, FILE *out);
-// A line for each table of which partitions are paused.
-void weir_job_view_print_paused(const struct weir_job_view *view, FILE *out);
+// A line for each table of which partitions are paused, and for each of which some are in
+// quarantine.
+void weir_job_view_print_not_read(const struct weir_job_view *view, FILE *out);
 // Dead letters, rows dropped, late rows: a line for each table or operator that has some.
 void weir_job_view_print_losses(const struct weir_job_view *view, FILE *out);
 

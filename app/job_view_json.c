@@ -49,6 +49,8 @@ static void sum_partitions(struct weir_job_view *view, yyjson_val *job)
         source->lag = is_known ? source->lag + integer(partition, "lag") : -1;
         source->partition_count++;
         source->paused_count += yyjson_get_bool(yyjson_obj_get(partition, "paused")) ? 1 : 0;
+        source->quarantined_count +=
+            yyjson_get_bool(yyjson_obj_get(partition, "quarantined")) ? 1 : 0;
         source->records += integer(partition, "records");
         source->bytes += integer(partition, "bytes");
     }
@@ -181,13 +183,19 @@ static void print_rows(const struct weir_job_view *view, FILE *out, const char *
     }
 }
 
-void weir_job_view_print_paused(const struct weir_job_view *view, FILE *out)
+void weir_job_view_print_not_read(const struct weir_job_view *view, FILE *out)
 {
     for (uint32_t i = 0; i < view->source_count; i++) {
         const struct weir_job_view_source *source = &view->sources[i];
         if (source->paused_count > 0) {
             fprintf(out, "paused: %" PRId64 " of %" PRId64 " partitions of %s (weir resume)\n",
                     source->paused_count, source->partition_count, source->table);
+        }
+        if (source->quarantined_count > 0) {
+            fprintf(out,
+                    "in quarantine: %" PRId64 " of %" PRId64
+                    " partitions of %s (WEIR_QUARANTINE)\n",
+                    source->quarantined_count, source->partition_count, source->table);
         }
     }
 }

@@ -62,7 +62,8 @@ int64_t weir_pauses_count(const struct weir_job_tasks *tasks, const char *table,
     for (uint32_t i = 0; i < tasks->count; i++) {
         const struct weir_job_task *task = &tasks->tasks[i];
         for (uint32_t p = 0; task->table != NULL && p < task->partition_count; p++) {
-            count += covers(table, partition, task->table->name, task->partitions[p]) ? 1 : 0;
+            bool is_meant = covers(table, partition, task->table->name, task->partitions[p]);
+            count += is_meant && !weir_source_is_quarantined(task->source, p) ? 1 : 0;
         }
     }
     return count;

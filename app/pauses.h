@@ -30,7 +30,7 @@ void weir_pauses_add(struct weir_pauses *pauses, const char *table, int32_t part
 // What the wishes say of this partition.
 bool weir_pauses_has(const struct weir_pauses *pauses, const char *table, int32_t partition);
 
-// How many partitions that these tasks read a wish is about.
+// How many partitions that these tasks read a wish is about; those in quarantine are not read.
 int64_t weir_pauses_count(const struct weir_job_tasks *tasks, const char *table, int32_t partition);
 
 // Hands them on to the sources of these tasks.

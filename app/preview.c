@@ -3,6 +3,7 @@
 // where a start would be refused, so that all that is wrong is found.
 #include "app/preview.h"
 
+#include "app/quarantine.h"
 #include "app/run.h"
 #include "app/signals.h"
 
@@ -109,6 +110,10 @@ static enum weir_status look(struct looking *looking, struct weir_error *error)
     memcpy(preview->cluster_id, looking->recovered.cluster_id, sizeof preview->cluster_id);
     if (look_at_topics(looking, error) != WEIR_OK) {
         return WEIR_ERROR;
+    }
+    if (weir_quarantine_check(preview->config, looking->context.plan, &looking->recovered.topics,
+                              error) != WEIR_OK) {
+        add_fault(looking, error);
     }
     if (weir_brokers_check(looking->context.kafka, looking->context.plan,
                            &looking->recovered.topics, preview->config, &looking->recovery.retry,

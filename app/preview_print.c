@@ -27,7 +27,12 @@ static void print_position(const struct weir_found_partition *partition,
             partition->topic, partition->partition);
     switch (decision->kind) {
     case WEIR_START_AT_OFFSET:
-        fprintf(out, "offset %" PRId64 " of %" PRId64, decision->offset, partition->high_offset);
+        fprintf(out, "offset %" PRId64, decision->offset);
+        if (partition->high_offset == INT64_MAX) {
+            fprintf(out, ", in quarantine");
+        } else {
+            fprintf(out, " of %" PRId64, partition->high_offset);
+        }
         if (decision->missing_count > 0) {
             fprintf(out, ", %" PRId64 " records are gone and are passed over",
                     decision->missing_count);

@@ -94,6 +94,9 @@ static bool look(struct weir_progress *progress, struct weir_progress_look *now,
         const struct weir_job_task *task = &progress->tasks->tasks[i];
         uint32_t partition_count = task->table != NULL ? task->partition_count : 0;
         for (uint32_t p = 0; p < partition_count; p++) {
+            if (weir_source_is_quarantined(task->source, p)) {
+                continue;
+            }
             int64_t lag = weir_watch_lag(progress->watch, i, p);
             if (lag < 0) {
                 return false;

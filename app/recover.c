@@ -32,16 +32,43 @@ static uint32_t partition_idx(const struct weir_recovering *recovery, const char
     WEIR_ASSERT(!"every start has its partition");
 }
 
-// Offsets of all partitions, into an array parallel to out->partitions.
+// Does some table read it? The leader of one that is in quarantine may be gone.
+static bool is_read(const struct weir_recovering *recovery, uint32_t idx)
+{
+    const struct weir_topic_partition *at = &recovery->topic_partitions[idx];
+    for (uint32_t i = 0; i < recovery->out->start_count; i++) {
+        const struct weir_start *start = &recovery->out->starts[i];
+        if (!start->partition.is_quarantined && start->partition.partition == at->partition &&
+            strcmp(start->table->topic, at->topic) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Offsets of the partitions that are read, into an array parallel to out->partitions.
 static enum weir_status ask_offsets(struct weir_recovering *recovery, enum weir_offset_query query,
                                     int64_t **offsets, struct weir_error *error)
 {
     uint32_t count = recovery->out->partition_count;
+    uint32_t asked_count = 0;
+    struct weir_topic_partition *asked =
+        weir_arena_alloc_zero(recovery->arena, count * sizeof *asked);
+    int64_t *answers = weir_arena_alloc_zero(recovery->arena, count * sizeof *answers);
     *offsets = weir_arena_alloc_zero(recovery->arena, count * sizeof **offsets);
-    return weir_ask_offsets(recovery->context->kafka, &recovery->retry, query, 0, count,
-                            recovery->topic_partitions, *offsets, error) == WEIR_OK
-               ? WEIR_OK
-               : weir_error_context(error, "asking for the offsets of the source partitions");
+    for (uint32_t i = 0; i < count; i++) {
+        if (is_read(recovery, i)) {
+            asked[asked_count++] = recovery->topic_partitions[i];
+        }
+    }
+    if (weir_ask_offsets(recovery->context->kafka, &recovery->retry, query, 0, asked_count, asked,
+                         answers, error) != WEIR_OK) {
+        return weir_error_context(error, "asking for the offsets of the source partitions");
+    }
+    for (uint32_t i = 0, answer_idx = 0; i < count; i++) {
+        (*offsets)[i] = is_read(recovery, i) ? answers[answer_idx++] : -1;
+    }
+    return WEIR_OK;
 }
 
 static enum weir_status find_manifests(struct weir_recovering *recovery, struct weir_error *error)
@@ -171,8 +198,10 @@ enum weir_status weir_recover_read(struct weir_recovering *recovery, struct weir
         struct weir_found_partition *partition = &recovery->found_partitions[i];
         uint32_t idx = partition_idx(recovery, partition->topic, partition->partition);
         partition->committed_offset = recovery->committed[idx].offset;
-        partition->low_offset = low[idx];
-        partition->high_offset = high[idx];
+        // Nothing is said against what stays as it is: whoever reads it again will be told.
+        bool is_quarantined = out->starts[i].partition.is_quarantined;
+        partition->low_offset = is_quarantined ? 0 : low[idx];
+        partition->high_offset = is_quarantined ? INT64_MAX : high[idx];
         partition->pointer_state =
             weir_pointer_parse(&recovery->committed[idx], &partition->pointer);
     }
@@ -183,8 +212,9 @@ enum weir_status weir_recover_read(struct weir_recovering *recovery, struct weir
     }
     const struct weir_manifest *manifest = manifest_to_compare(recovery, pointer);
     for (uint32_t i = 0; manifest != NULL && i < out->start_count; i++) {
-        if (compare_last_record(recovery, &recovery->found_partitions[i], manifest, error) !=
-            WEIR_OK) {
+        if (!out->starts[i].partition.is_quarantined &&
+            compare_last_record(recovery, &recovery->found_partitions[i], manifest, error) !=
+                WEIR_OK) {
             return WEIR_ERROR;
         }
     }

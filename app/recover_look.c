@@ -4,6 +4,7 @@
 #include "app/recovering.h"
 
 #include "app/doubt.h"
+#include "app/quarantine.h"
 #include "app/state_keep.h"
 #include "kafka/pointer.h"
 #include "runtime/savepoint.h"
@@ -36,7 +37,10 @@ static void list_partitions(struct weir_recovering *recovery)
         }
         for (uint32_t p = 0; p < topic->partition_count; p++) {
             out->starts[out->start_count++] =
-                (struct weir_start){.table = table, .partition.partition = (int32_t)p};
+                (struct weir_start){.table = table,
+                                    .partition.partition = (int32_t)p,
+                                    .partition.is_quarantined = weir_quarantine_has(
+                                        recovery->context->config, table->name, (int32_t)p)};
             if (!is_known) {
                 recovery->topic_partitions[out->partition_count] =
                     (struct weir_topic_partition){.topic = topic->name, .partition = (int32_t)p};
@@ -261,6 +265,8 @@ enum weir_status weir_recover_begin(struct weir_recovering *recovery,
     if (weir_recover_meet_brokers(recovery, context, arena, recovered, error) != WEIR_OK ||
         weir_topics_resolve(context->kafka, context->plan, context->config, &recovery->retry, arena,
                             &recovered->topics, error) != WEIR_OK ||
+        weir_quarantine_check(context->config, context->plan, &recovered->topics, error) !=
+            WEIR_OK ||
         weir_brokers_check(context->kafka, context->plan, &recovered->topics, context->config,
                            &recovery->retry, error) != WEIR_OK) {
         return WEIR_ERROR;

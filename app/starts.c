@@ -2,6 +2,7 @@
 // See starts.h. Thread: the main thread.
 #include "app/starts.h"
 
+#include "app/quarantine.h"
 #include "runtime/base/log.h"
 #include "runtime/base/metrics.h"
 
@@ -40,14 +41,16 @@ static void mark_moved(const struct weir_starts_question *question, struct weir_
 static void start_at(struct weir_start *start, const struct weir_partition_decision *decision)
 {
     const struct weir_position_entry *entry = &decision->position->entry;
-    start->partition = (struct weir_source_partition){.partition = start->partition.partition,
-                                                      .offset = decision->offset,
-                                                      .end_offset = entry->end_offset,
-                                                      .last_offset = entry->last_offset,
-                                                      .last_timestamp_ms = entry->last_timestamp_ms,
-                                                      .last_crc32 = entry->last_crc32,
-                                                      .event_time_us = entry->event_time_us,
-                                                      .is_moved = decision->missing_count > 0};
+    start->partition =
+        (struct weir_source_partition){.partition = start->partition.partition,
+                                       .offset = decision->offset,
+                                       .end_offset = entry->end_offset,
+                                       .last_offset = entry->last_offset,
+                                       .last_timestamp_ms = entry->last_timestamp_ms,
+                                       .last_crc32 = entry->last_crc32,
+                                       .event_time_us = entry->event_time_us,
+                                       .is_moved = decision->missing_count > 0,
+                                       .is_quarantined = start->partition.is_quarantined};
     if (decision->missing_count > 0) {
         struct weir_metric *missing = weir_metric_open(
             WEIR_METRIC_ROWS_DROPPED, WEIR_METRIC_LABELS(start->table->name, "missing"));
@@ -91,12 +94,16 @@ static enum weir_status resolve_start(const struct weir_starts_question *questio
 }
 
 // Had the run that made this checkpoint read all that it was to read? One that had not goes on to
-// the ends that it began with, whatever has been written since.
-static bool is_run_over(const struct weir_manifest *manifest)
+// the ends that it began with, whatever has been written since. A partition that is in quarantine
+// has no end and is not waited for; the first run that reads it again goes on to the ends of before
+// with the others, and with it to where it ends then.
+static bool is_run_over(const struct weir_starts_question *question)
 {
+    const struct weir_manifest *manifest = question->decision->manifest;
     for (uint32_t i = 0; manifest != NULL && i < manifest->position_count; i++) {
         const struct weir_position_entry *entry = &manifest->positions[i].entry;
-        if (entry->end_offset < 0 || entry->offset < entry->end_offset) {
+        if (!weir_quarantine_has(question->config, entry->table, entry->partition) &&
+            (entry->end_offset < 0 || entry->offset < entry->end_offset)) {
             return false;
         }
     }
@@ -111,9 +118,10 @@ static enum weir_status resolve_end(const struct weir_starts_question *question,
     if (question->config->is_bounded && end.kind == WEIR_POSITION_DEFAULT) {
         end.kind = WEIR_POSITION_LATEST;
     }
-    bool is_kept = before >= 0 && !is_run_over(question->decision->manifest);
-    if (end.kind == WEIR_POSITION_DEFAULT) {
+    bool is_kept = before >= 0 && !is_run_over(question);
+    if (end.kind == WEIR_POSITION_DEFAULT || start->partition.is_quarantined) {
         start->partition.end_offset = -1;
+        start->partition.is_left_out = end.kind != WEIR_POSITION_DEFAULT;
     } else if (!is_kept &&
                ask(question, end, start, &start->partition.end_offset, error) != WEIR_OK) {
         return WEIR_ERROR;

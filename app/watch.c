@@ -84,7 +84,8 @@ static void look(struct weir_watch *watch, uint32_t task_idx, uint32_t partition
     const struct weir_source *source = watch->tasks->tasks[task_idx].source;
     int64_t position = weir_source_position(source, partition_idx);
     if (position != partition->position || lag_of(watch, task_idx, partition_idx) == 0 ||
-        weir_source_is_paused(source, partition_idx)) {
+        weir_source_is_paused(source, partition_idx) ||
+        weir_source_is_quarantined(source, partition_idx)) {
         partition->position = position;
         partition->moved_ms = weir_now_ms(watch->clock);
     }
@@ -123,7 +124,8 @@ static bool describe_partition(struct weir_watch *watch, uint32_t task_idx, uint
 {
     const struct weir_job_task *task = &watch->tasks->tasks[task_idx];
     look(watch, task_idx, partition_idx);
-    if (weir_source_is_paused(task->source, partition_idx)) {
+    if (weir_source_is_paused(task->source, partition_idx) ||
+        weir_source_is_quarantined(task->source, partition_idx)) {
         return false;
     }
     int64_t lag = lag_of(watch, task_idx, partition_idx);

@@ -12,6 +12,7 @@
 //    partition. The whole fetch waits for a moment, which is enough for a registry that is well;
 //    then the partition is held: given back, while the others go on, and assigned anew from its
 //    position when the schema has come. Nothing of it is kept meanwhile.
+// 5. A quarantined partition is never assigned: every snapshot says of it what the one before said.
 #include "kafka/source.h"
 
 #include "runtime/base/log.h"
@@ -25,10 +26,10 @@ enum { SCHEMA_GRACE_MS = 250 }; // for a schema to come, before its partition is
 struct partition {
     struct weir_source_partition at;
     _Atomic bool is_pause_wanted;
-    bool is_paused;      // not read, as somebody wants it
-    bool is_held;        // not read, until a schema has come
-    uint32_t missing_id; // held: that schema
-    bool is_done; // bounded and at its end
+    bool is_paused;           // not read, as somebody wants it
+    bool is_held;             // not read, until a schema has come
+    uint32_t missing_id;      // held: that schema
+    bool is_done;             // bounded and at its end
     _Atomic int64_t position; // at.offset, for other threads
     _Atomic int64_t end;      // last known end, -1: unknown
     // The high watermark when the end was last reached: with another one there is more to read.
@@ -43,25 +44,26 @@ struct source {
     struct weir_source base; // first: the interface
     struct weir_source_config config;
     struct partition *partitions;
-    uint32_t open_count; // partitions that are not done
+    uint32_t open_count;          // partitions that are not done
     _Atomic uint32_t pause_count; // how often somebody wanted something else
     uint32_t pause_done_count;    // as far as it was done
     uint32_t held_count;
     uint32_t waiting_count;   // entries of fetched that wait for a schema
     int64_t waiting_until_ms; // monotonic; 0: nothing waits
-    bool has_moved;      // a position did, in this poll
+    bool has_moved;           // a position did, in this poll
     struct weir_arena *arena;
-    struct weir_fetched *fetched;  // WEIR_BATCH_ROWS_MAX, as the two below
-    struct weir_record *records;   // of this poll, without ends and errors
-    uint32_t *partition_idxs;      // of records
+    struct weir_fetched *fetched; // WEIR_BATCH_ROWS_MAX, as the two below
+    struct weir_record *records;  // of this poll, without ends and errors
+    uint32_t *partition_idxs;     // of records
     struct weir_metric *null_value_count;
     bool has_read;
 };
 
 static void mark_if_done(struct source *source, struct partition *partition)
 {
-    if (!partition->is_done && partition->at.end_offset >= 0 &&
-        partition->at.offset >= partition->at.end_offset) {
+    const struct weir_source_partition *at = &partition->at;
+    bool is_over = at->end_offset >= 0 && at->offset >= at->end_offset;
+    if (!partition->is_done && (is_over || at->is_left_out)) {
         partition->is_done = true;
         source->open_count--;
     }
@@ -94,14 +96,12 @@ static uint32_t record_crc32(const struct weir_record *record)
 }
 
 static enum weir_status on_fetch_error(const struct source *source,
-                                       const struct weir_fetched *fetched,
-                                       struct weir_error *error)
+                                       const struct weir_fetched *fetched, struct weir_error *error)
 {
     *error = *fetched->error;
     const struct partition *partition = &source->partitions[fetched->partition_idx];
     return weir_error_context(error, "topic %s partition %" PRId32 " at offset %" PRId64,
-                              source->config.topic, partition->at.partition,
-                              partition->at.offset);
+                              source->config.topic, partition->at.partition, partition->at.offset);
 }
 
 // Splits what was fetched into records to be decoded and positions to be moved. Records of one
@@ -133,11 +133,10 @@ static enum weir_status sort_fetched(struct source *source, uint32_t fetched_cou
             move_to(source, partition, fetched->record.offset + 1);
             break;
         case WEIR_FETCH_END:
-            atomic_store_explicit(
-                &partition->end_high_watermark,
-                source->config.consumer->ops->high_watermark(source->config.consumer,
-                                                             fetched->partition_idx),
-                memory_order_relaxed);
+            atomic_store_explicit(&partition->end_high_watermark,
+                                  source->config.consumer->ops->high_watermark(
+                                      source->config.consumer, fetched->partition_idx),
+                                  memory_order_relaxed);
             atomic_store_explicit(&partition->end, fetched->record.offset, memory_order_release);
             move_to(source, partition, fetched->record.offset);
             break;
@@ -257,7 +256,7 @@ static enum weir_status take_records(struct source *source, uint32_t fetched_cou
 
 static bool is_read(const struct partition *partition)
 {
-    return !partition->is_held && !partition->is_paused;
+    return !partition->is_held && !partition->is_paused && !partition->at.is_quarantined;
 }
 
 // Every partition that is read, from its position.
@@ -267,10 +266,10 @@ static enum weir_status assign(struct source *source, struct weir_error *error)
     struct weir_partition_start *starts = weir_alloc(config->partition_count * sizeof *starts);
     for (uint32_t i = 0; i < config->partition_count; i++) {
         const struct partition *partition = &source->partitions[i];
-        starts[i] = (struct weir_partition_start){
-            .topic = config->topic,
-            .partition = partition->at.partition,
-            .offset = is_read(partition) ? partition->at.offset : -1};
+        starts[i] =
+            (struct weir_partition_start){.topic = config->topic,
+                                          .partition = partition->at.partition,
+                                          .offset = is_read(partition) ? partition->at.offset : -1};
     }
     enum weir_status status =
         config->consumer->ops->assign(config->consumer, config->partition_count, starts, error);
@@ -515,8 +514,7 @@ enum weir_status weir_source_create(const struct weir_source_config *config,
             atomic_fetch_add_explicit(&source->base.activity, 1, memory_order_release);
         }
     }
-    config->consumer->ops->wake_on_data(config->consumer,
-                                        weir_mailbox_descriptor(config->mailbox));
+    config->consumer->ops->wake_on_data(config->consumer, weir_mailbox_descriptor(config->mailbox));
     if (assign(source, error) != WEIR_OK) {
         destroy(&source->base.op);
         return weir_error_context(error, "source %s", config->table);
@@ -560,6 +558,11 @@ bool weir_source_is_paused(const struct weir_source *base, uint32_t partition_id
 {
     const struct source *source = (const struct source *)base;
     return atomic_load(&source->partitions[partition_idx].is_pause_wanted);
+}
+
+bool weir_source_is_quarantined(const struct weir_source *base, uint32_t partition_idx)
+{
+    return ((const struct source *)base)->partitions[partition_idx].at.is_quarantined;
 }
 
 int64_t weir_source_lag(const struct weir_source *base, uint32_t partition_idx)

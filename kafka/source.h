@@ -18,6 +18,8 @@ struct weir_source_partition {
     uint32_t last_crc32;
     int64_t event_time_us; // the largest one seen before; INT64_MIN: none
     bool is_moved; // not where the checkpoint left it: the first epoch has something to commit
+    bool is_quarantined; // not read: its position stays as it is, and no time is waited for
+    bool is_left_out;    // quarantined in a run that has an end, which does not wait for it
 };
 
 struct weir_source_config {
@@ -56,6 +58,9 @@ bool weir_source_is_bounded(const struct weir_source *source, uint32_t partition
 // event time back; what was fetched of it is given back. Checkpoints go on. Thread: any.
 void weir_source_pause(struct weir_source *source, uint32_t partition_idx, bool is_paused);
 bool weir_source_is_paused(const struct weir_source *source, uint32_t partition_idx);
+
+// Is it left alone for as long as the source lives? Thread: any.
+bool weir_source_is_quarantined(const struct weir_source *source, uint32_t partition_idx);
 
 // Offsets between the position and the end: where the partition was read to its end, that of what
 // is committed upstream, as long as nothing has come since. -1: no broker has told yet.

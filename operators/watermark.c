@@ -9,7 +9,8 @@
 //    since no task behind an exchange has seen less. Where all were idle nobody knows how far the
 //    tasks behind the exchange had come: from the least of all, which can be less than they had
 //    seen. No window is sent twice then (aggregate.c keeps which were), and no row is lost.
-// 3. A partition is idle only at its end (the source says so) and after idle_timeout without rows.
+// 3. A partition is idle only at its end (the source says so) and after idle_timeout without rows;
+//    or all the time, if it is in quarantine.
 #include "operators/watermark.h"
 
 #include "runtime/base/log.h"
@@ -193,6 +194,16 @@ static enum weir_status process(struct weir_operator *op, struct weir_batch *bat
     return pass_on(watermark, error);
 }
 
+static bool has_awake(const struct watermark *watermark)
+{
+    for (uint32_t i = 0; i < watermark->config.partition_count; i++) {
+        if (!watermark->partitions[i].is_idle) {
+            return true;
+        }
+    }
+    return false;
+}
+
 // Looks for partitions that have fallen silent; says when to look again. The first time of all it
 // passes on what a checkpoint knew: rows may not come for long, and windows would wait for them.
 static enum weir_status resume(struct weir_operator *op, struct weir_error *error)
@@ -202,8 +213,8 @@ static enum weir_status resume(struct weir_operator *op, struct weir_error *erro
     if (now_ms < op->wake_at_ms) {
         return WEIR_OK;
     }
-    // Without partitions there is nothing to wait for, and nobody may wait for this task.
-    bool has_changed = watermark->config.partition_count == 0 && !watermark->time.is_idle;
+    // With nothing to wait for (no partition, or quarantine), nobody may wait for this task.
+    bool has_changed = !has_awake(watermark) && !watermark->time.is_idle;
     op->wake_at_ms = 0;
     for (uint32_t i = 0; i < watermark->config.partition_count; i++) {
         struct partition *partition = &watermark->partitions[i];
@@ -311,6 +322,7 @@ struct weir_operator *weir_watermark_create(const char *id, const char *name,
             .number = config->partitions[i].partition,
             .event_time_us = config->partitions[i].event_time_us,
             .last_row_ms = now_ms,
+            .is_idle = config->partitions[i].is_quarantined,
             .seconds = weir_metric_open_partition(WEIR_METRIC_WATERMARK, config->table, NULL,
                                                   config->partitions[i].partition)};
         show(watermark, &watermark->partitions[i]);

@@ -10,6 +10,7 @@
 struct weir_partition_time {
     int32_t partition;
     int64_t event_time_us; // the largest one seen before; INT64_MIN: none
+    bool is_quarantined;   // no row of it will come: idle from the beginning
 };
 
 struct weir_watermark_config {

@@ -231,7 +231,8 @@ static void pause_or_resume(const struct weir_http_site *site,
         } else if (count == 0) {
             weir_http_refuse(response, WEIR_HTTP_CONFLICT,
                              "there is no such partition among those that are read: "
-                             "/api/v1/job lists them");
+                             "/api/v1/job lists them (what WEIR_QUARANTINE names is not read "
+                             "before a start without it)");
         } else {
             weir_http_refuse(response, WEIR_HTTP_UNAVAILABLE, WEIR_CONTROL_ABSENT);
         }

@@ -82,6 +82,8 @@ static void add_partition(yyjson_mut_doc *document, yyjson_mut_val *list,
                             (uint64_t)figure(WEIR_METRIC_SOURCE_BYTES, labels));
     yyjson_mut_obj_add_bool(document, partition, "paused",
                             weir_source_is_paused(task->source, idx));
+    yyjson_mut_obj_add_bool(document, partition, "quarantined",
+                            weir_source_is_quarantined(task->source, idx));
     double watermark;
     if (weir_metrics_read(WEIR_METRIC_WATERMARK, WEIR_METRIC_LABELS(task->table->name, number),
                           &watermark)) {

@@ -4,6 +4,7 @@
 
 #include "app/board.h"
 #include "app/http/dashboard.h"
+#include "app/quarantine.h"
 #include "runtime/base/metrics.h"
 
 #define METRICS_TYPE "text/plain; version=0.0.4; charset=utf-8"
@@ -33,6 +34,7 @@ void weir_http_get_readyz(const struct weir_http_site *site,
     if (is_ready) {
         weir_buffer_printf(&response->body, "ready\n");
     }
+    weir_quarantine_describe(board->config, &response->body);
     response->status = is_ready ? WEIR_HTTP_OK : WEIR_HTTP_UNAVAILABLE;
     response->content_type = WEIR_HTTP_TEXT;
 }

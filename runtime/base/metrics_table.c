@@ -37,6 +37,11 @@ const struct weir_metric_family weir_metric_families[WEIR_METRIC_COUNT] = {
                                    WEIR_METRIC_GAUGE,
                                    {"table"},
                                    "Partitions that are not read, as somebody paused them."},
+    [WEIR_METRIC_SOURCE_QUARANTINED] = {"weir_source_partitions_quarantined",
+                                        WEIR_METRIC_GAUGE,
+                                        {"table"},
+                                        "Partitions that are not read, as WEIR_QUARANTINE names "
+                                        "them."},
     [WEIR_METRIC_SINK_RECORDS] = {"weir_sink_records_total",
                                   WEIR_METRIC_COUNTER,
                                   {"table", "topic"},

@@ -170,6 +170,21 @@ static void test_each_fault_has_its_line(void **state)
         {"WEIR_DEAD_LETTER_TOPIC=a b",
          "WEIR_DEAD_LETTER_TOPIC: \"a b\" is not a topic's name: those have 1 to 249 of the "
          "characters A-Z a-z 0-9 . _ -"},
+        {"WEIR_QUARANTINE=orders",
+         "WEIR_QUARANTINE: \"orders\" is no partition of a table; "
+         "write table:number, several with commas between and no blanks"},
+        {"WEIR_QUARANTINE=a:1,b:-1",
+         "WEIR_QUARANTINE: \"b:-1\" is no partition of a table; "
+         "write table:number, several with commas between and no blanks"},
+        {"WEIR_QUARANTINE=a:1,,b:1",
+         "WEIR_QUARANTINE: \"\" is no partition of a table; "
+         "write table:number, several with commas between and no blanks"},
+        {"WEIR_QUARANTINE=:1",
+         "WEIR_QUARANTINE: \":1\" is no partition of a table; "
+         "write table:number, several with commas between and no blanks"},
+        {"WEIR_QUARANTINE=a:2147483648",
+         "WEIR_QUARANTINE: \"a:2147483648\" is no partition of a table; "
+         "write table:number, several with commas between and no blanks"},
         {"WEIR_ALLOW=state_loss,unverified_transaction",
          "WEIR_ALLOW: \"unverified_transaction\" is not known; the nearest is "
          "unverified_transactions (both: unverified_transactions,state_loss)"},

@@ -98,7 +98,7 @@ static const struct weir_schema schema = {.column_count = 1, .columns = columns}
 static const struct weir_table table = {.name = "t", .topic = "in"};
 static const int32_t partitions[] = {7};
 
-static void make_world(struct world *world, int64_t offset, int64_t end_offset)
+static void make_world_at(struct world *world, const struct weir_source_partition *at)
 {
     memset(world, 0, sizeof *world);
     world->clock.clock = (struct weir_clock){.monotonic_ms = clock_now, .wall_ms = clock_now};
@@ -107,11 +107,6 @@ static void make_world(struct world *world, int64_t offset, int64_t end_offset)
     world->consumer->base.ops = &fake_ops;
     world->consumer->high_watermark = -1;
     world->mailbox = weir_mailbox_create();
-    struct weir_source_partition at = {.partition = 7,
-                                       .offset = offset,
-                                       .end_offset = end_offset,
-                                       .last_offset = -1,
-                                       .event_time_us = INT64_MIN};
     struct weir_error error;
     assert_int_equal(
         weir_source_create(&(struct weir_source_config){.id = "s",
@@ -123,13 +118,22 @@ static void make_world(struct world *world, int64_t offset, int64_t end_offset)
                                                         .consumer = &world->consumer->base,
                                                         .mailbox = world->mailbox,
                                                         .partition_count = 1,
-                                                        .partitions = &at},
+                                                        .partitions = at},
                            &world->source, &error),
         WEIR_OK);
     world->task = (struct weir_job_task){
         .table = &table, .source = world->source, .partition_count = 1, .partitions = partitions};
     world->tasks = (struct weir_job_tasks){.count = 1, .tasks = &world->task};
     world->watch = weir_watch_create(&world->tasks, &world->clock.clock, 60000);
+}
+
+static void make_world(struct world *world, int64_t offset, int64_t end_offset)
+{
+    make_world_at(world, &(struct weir_source_partition){.partition = 7,
+                                                         .offset = offset,
+                                                         .end_offset = end_offset,
+                                                         .last_offset = -1,
+                                                         .event_time_us = INT64_MIN});
 }
 
 static void free_world(struct world *world)
@@ -206,6 +210,33 @@ static void test_partition_that_does_not_get_on_is_stuck(void **state)
     free_world(&world);
 }
 
+// Its records wait on purpose: it has a lag and is not stuck. A run with an end does not wait.
+static void test_quarantined_partition_is_not_stuck(void **state)
+{
+    (void)state;
+    struct weir_source_partition at = {.partition = 7,
+                                       .offset = 10,
+                                       .end_offset = -1,
+                                       .last_offset = -1,
+                                       .event_time_us = INT64_MIN,
+                                       .is_quarantined = true};
+    struct weir_error error;
+    struct world world;
+    make_world_at(&world, &at);
+    expect(&world, NULL); // that no broker answers for it is no news either
+    weir_watch_note_end(world.watch, 0, 0, 15);
+    world.clock.now_ms += 600000;
+    expect(&world, NULL);
+    assert_int_equal(weir_watch_lag(world.watch, 0, 0), 5);
+    assert_int_equal(world.source->ops->poll(world.source, &error), WEIR_STEP_IDLE);
+    free_world(&world);
+    at.is_left_out = true;
+    make_world_at(&world, &at);
+    assert_int_equal(world.source->ops->poll(world.source, &error), WEIR_STEP_DONE);
+    assert_int_equal(weir_source_position(world.source, 0), 10);
+    free_world(&world);
+}
+
 static void test_end_that_a_broker_was_asked_for_counts(void **state)
 {
     (void)state;
@@ -242,6 +273,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_partition_that_no_broker_answers_for_is_named),
         cmocka_unit_test(test_partition_that_does_not_get_on_is_stuck),
+        cmocka_unit_test(test_quarantined_partition_is_not_stuck),
         cmocka_unit_test(test_end_that_a_broker_was_asked_for_counts),
         cmocka_unit_test(test_brokers_that_do_not_answer_are_told),
     };

@@ -95,6 +95,29 @@ static void test_watermark_rows_know_the_time_before_them(void **state)
     close_fixture(&fixture);
 }
 
+// A quarantined partition holds nobody back, from the first moment on and without being at its end.
+static void test_watermark_does_not_wait_for_quarantined_partitions(void **state)
+{
+    (void)state;
+    static const struct weir_partition_time PARTITIONS[] = {
+        {.partition = 0, .event_time_us = INT64_MIN},
+        {.partition = 1, .event_time_us = 5000, .is_quarantined = true}};
+    struct fixture fixture;
+    open_of(&fixture, (struct weir_watermark_config){
+                          .max_ahead_us = -1, .partition_count = 2, .partitions = PARTITIONS});
+    resume(&fixture, "");
+    TIMED_FEED(fixture.op, 0, {0, AT(90), "a", 1});
+    changes_expect(&fixture.changes, "(a, 1) T90");
+    close_fixture(&fixture);
+    // A task that has nothing else to read: others do not wait for it, and that is news at once.
+    open_of(&fixture, (struct weir_watermark_config){
+                          .max_ahead_us = -1, .partition_count = 1, .partitions = &PARTITIONS[1]});
+    uint64_t activity = fixture.source.source.activity;
+    resume(&fixture, "T-9223372036854775i");
+    assert_int_equal(fixture.source.source.activity, activity + 1);
+    close_fixture(&fixture);
+}
+
 // C049: idle is who is at its end and silent, not who is only silent.
 static void test_watermark_silent_partitions_at_their_end_are_idle(void **state)
 {
@@ -193,8 +216,8 @@ static void test_watermark_time_of_partitions_is_in_the_checkpoint(void **state)
     assert_int_equal(snapshot->positions[0].event_time_us, timed_us(AT(100)));
     assert_int_equal(snapshot->positions[1].event_time_us, INT64_MIN);
     assert_int_equal(snapshot->positions[2].event_time_us, 3);
-    struct weir_partition_time restored[] = {{0, snapshot->positions[0].event_time_us},
-                                             {1, snapshot->positions[1].event_time_us}};
+    struct weir_partition_time restored[] = {{0, snapshot->positions[0].event_time_us, false},
+                                             {1, snapshot->positions[1].event_time_us, false}};
     weir_snapshot_abandon(snapshot);
     weir_mailbox_destroy(mailbox, NULL);
     close_fixture(&fixture);
@@ -213,7 +236,8 @@ static void test_watermark_time_of_the_checkpoint_is_passed_on_at_once(void **st
 {
     (void)state;
     struct fixture fixture;
-    const struct weir_partition_time restored[] = {{0, timed_us(AT(100))}, {1, timed_us(AT(70))}};
+    const struct weir_partition_time restored[] = {{0, timed_us(AT(100)), false},
+                                                   {1, timed_us(AT(70)), false}};
     open_of(&fixture, (struct weir_watermark_config){.delay_us = 5000,
                                                      .max_ahead_us = -1,
                                                      .partition_count = 2,
@@ -330,6 +354,7 @@ int main(void)
         cmocka_unit_test(test_watermark_is_the_largest_time_minus_the_delay),
         cmocka_unit_test(test_watermark_is_the_least_of_the_partitions),
         cmocka_unit_test(test_watermark_rows_know_the_time_before_them),
+        cmocka_unit_test(test_watermark_does_not_wait_for_quarantined_partitions),
         cmocka_unit_test(test_watermark_silent_partitions_at_their_end_are_idle),
         cmocka_unit_test(test_watermark_without_partitions_is_idle),
         cmocka_unit_test(test_watermark_sets_aside_what_is_too_far_ahead),

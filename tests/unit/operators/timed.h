@@ -111,7 +111,7 @@ static inline struct weir_operator *timed_watermark_of(struct timed_source *sour
                                                        struct weir_watermark_config config)
 {
     static const struct weir_partition_time PARTITIONS[TIMED_PARTITIONS_MAX] = {
-        {0, INT64_MIN}, {1, INT64_MIN}, {2, INT64_MIN}, {3, INT64_MIN}};
+        {0, INT64_MIN, false}, {1, INT64_MIN, false}, {2, INT64_MIN, false}, {3, INT64_MIN, false}};
     if (config.partitions == NULL) {
         config.partitions = PARTITIONS;
     }
