@@ -7,8 +7,10 @@
 // Invariants
 // 1. An entry that is FOUND or REFUSED never changes again: types and texts live as long as the
 //    registry, and decoders keep pointers to them.
-// 2. REFUSED is said only on the registry's own word, "no such id" three times over: a registry
-//    that lags behind, or a proxy in front of it, must not turn good records into bad ones.
+// 2. REFUSED is said only on the registry's own word, "no such id" three times over, and of one
+//    that has answered for SETTLE_MS without a break: a registry that lags behind, one that has
+//    just been started and still reads its schemas (it answers meanwhile, as if it had none), or a
+//    proxy in front of it must not turn good records into bad ones.
 #include "kafka/registry.h"
 
 #include "kafka/registry_fetch.h"
@@ -29,7 +31,9 @@
 enum {
     BACKOFF_MS = 250,
     BACKOFF_MAX_MS = 15000,
-    UNKNOWN_COUNT = 3,                 // answers "no such id" that are believed
+    UNKNOWN_COUNT = 3,                 // answers "no such id" that are believed …
+    SETTLE_MS = 15000,                 // … of a registry that has answered for so long,
+    SILENCE_MS = 5000,                 // with pauses no longer than this: none hides a start
     WATCHERS_MAX = 2 * WEIR_TASKS_MAX, // a decoder of keys and one of values a task
 };
 
@@ -57,6 +61,8 @@ struct weir_registry {
     int watchers[WATCHERS_MAX];
     uint32_t watcher_count;
     bool is_down;
+    int64_t answering_since_ms; // 0: it does not
+    int64_t answered_ms;
     char error[WEIR_REGISTRY_TEXT_BYTES_MAX];
     struct weir_arena *arena; // types asked for at starts, by the main thread
 };
@@ -87,6 +93,13 @@ static void note_answer(struct weir_registry *registry, bool is_down, const char
     } else if (!is_down && registry->is_down) {
         weir_log(WEIR_LOG_INFO, "schema registry %s answers again", registry->place.url);
     }
+    int64_t now = now_ms();
+    if (is_down) {
+        registry->answering_since_ms = 0;
+    } else if (registry->answering_since_ms == 0 || now - registry->answered_ms > SILENCE_MS) {
+        registry->answering_since_ms = now;
+    }
+    registry->answered_ms = now;
     registry->is_down = is_down;
     snprintf(registry->error, sizeof registry->error, "%s", is_down ? text : "");
     for (char *at = registry->error; *at != '\0'; at++) {
@@ -155,7 +168,8 @@ static void take_result(struct weir_registry *registry, struct entry *entry,
         settle(registry, entry, WEIR_AVRO_REFUSED);
         return;
     case WEIR_REGISTRY_NOT_FOUND:
-        if (++entry->unknown_count >= UNKNOWN_COUNT) {
+        if (++entry->unknown_count >= UNKNOWN_COUNT &&
+            registry->answered_ms - registry->answering_since_ms >= SETTLE_MS) {
             entry->why = weir_arena_printf(
                 entry->arena, "schema id %" PRIu32 " is unknown to the registry", entry->id);
             settle(registry, entry, WEIR_AVRO_REFUSED);
@@ -166,9 +180,10 @@ static void take_result(struct weir_registry *registry, struct entry *entry,
     case WEIR_REGISTRY_DENIED:
         break;
     }
-    entry->next_try_ms = now_ms() + entry->backoff_ms;
-    entry->backoff_ms =
-        entry->backoff_ms * 2 < BACKOFF_MAX_MS ? entry->backoff_ms * 2 : BACKOFF_MAX_MS;
+    int64_t longest = is_down ? BACKOFF_MAX_MS : SILENCE_MS / 2;
+    int64_t pause = entry->backoff_ms < longest ? entry->backoff_ms : longest;
+    entry->next_try_ms = now_ms() + pause;
+    entry->backoff_ms = 2 * pause;
 }
 
 // The one that is due first; NULL: none is pending.

@@ -6,11 +6,12 @@ compatibility is not computed; a subject whose name holds "frozen" takes no new 
 "jsonschema", and id 900, have one that is not Avro's.
 
   registry_standin.py PORT STORE [--path /base] [--user name:password] [--token TEXT] [--tls FOLDER]
-                      [--fail COUNT:STATUS,…] [--slow SECONDS] [--html]
+                      [--fail COUNT:STATUS,…] [--slow SECONDS] [--young SECONDS] [--html]
 
 STORE: {"schemas": [text of id 1, text of id 2, …], "subjects": {name: [id, …]}}, made if missing.
 --fail: that many requests are answered with that status first, then so many with the next; status 0 is
 no answer at all. --slow: each answer takes so long. --html: who may not ask is told so by a page.
+--young: for so long it answers as if its store were empty, as one that still reads what it has kept.
 --tls: https with the folder's server.pem, for clients with a certificate of its ca.pem.
 """
 import argparse
@@ -30,6 +31,7 @@ SILENCE_S = 60
 class Store:
     def __init__(self, path):
         self.path = path
+        self.began = time.monotonic()
         self.data = {"schemas": [], "subjects": {}}
         if os.path.exists(path):
             with open(path, encoding="utf-8") as file:
@@ -92,7 +94,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 for part in self.path[len(self.options.path) + 1:].split("/")]
 
     def do_GET(self):
-        data = self.store.data
+        is_young = time.monotonic() - self.store.began < self.options.young
+        data = {"schemas": [], "subjects": {}} if is_young else self.store.data
         parts = self.parts()
         if parts is None:
             return
@@ -145,6 +148,7 @@ def main():
     parser.add_argument("--token")
     parser.add_argument("--tls")
     parser.add_argument("--slow", type=float, default=0)
+    parser.add_argument("--young", type=float, default=0)
     parser.add_argument("--fail", default="")
     parser.add_argument("--html", action="store_true")
     Handler.options = parser.parse_args()

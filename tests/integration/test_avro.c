@@ -267,7 +267,8 @@ static void test_registry_is_gone_for_a_while(void **state)
 }
 
 // Slow answers, answers that mean nothing (a server that is not well, a proxy that knows no such
-// page): asked again, and no good record becomes a bad one.
+// page), a registry that has just been started and does not know yet what it has kept: asked again,
+// and no good record becomes a bad one.
 static void test_registry_is_slow_and_wrong(void **state)
 {
     static const char *const unwell[] = {"--path", "/apis/v7", "--user", "weir:Zx9-registry",
@@ -275,6 +276,8 @@ static void test_registry_is_slow_and_wrong(void **state)
                                          NULL};
     static const char *const wrong[] = {"--path", "/apis/v7", "--user", "weir:Zx9-registry",
                                         "--fail", "4:404",    NULL};
+    static const char *const young[] = {"--path",  "/apis/v7", "--user", "weir:Zx9-registry",
+                                        "--young", "4",        NULL};
     struct sql_job *job = make_job("avroslow");
     struct registry_standin registry;
     (void)state;
@@ -287,9 +290,14 @@ static void test_registry_is_slow_and_wrong(void **state)
     registry_standin_start(&registry);
     feed(job, 2, 50, 50, -1);
     sql_job_wait_count(job, "out", 100);
+    registry_standin_kill(&registry);
+    registry.options = young;
+    registry_standin_start(&registry);
+    feed(job, 4, 100, 50, -1);
+    sql_job_wait_count(job, "out", 150);
     sql_job_stop(weir);
-    expect_all(job, 100);
-    assert_int_equal(total_of(job), 100);
+    expect_all(job, 150);
+    assert_int_equal(total_of(job), 150);
     struct weir_test_log *log = sql_job_read(job, "dead");
     assert_int_equal(log->record_count, 0);
     weir_test_log_destroy(log);
