@@ -156,6 +156,8 @@ static void check_ends(struct weir_discovery *discovery, uint32_t task_idx, bool
             discovery->config.kafka->ops->offsets(discovery->config.kafka, WEIR_OFFSET_LATEST, 0,
                                                   count, at, ends, WEIR_CALL_TIMEOUT_MS, &error);
         asked(discovery, status, &error);
+        weir_watch_note_held_up(discovery->config.watch, task_idx,
+                                weir_task_times(task->task).blocked_us / 1000);
         for (uint32_t i = 0; status == WEIR_OK && i < count; i++) {
             weir_watch_note_end(discovery->config.watch, task_idx, idxs[i], ends[i]);
             check_end(discovery, &at[i], positions[i], ends[i]);

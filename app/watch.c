@@ -9,9 +9,10 @@
 enum { LINES_MAX = 20 }; // of a hundred partitions without broker a few tell enough
 
 struct partition {
-    int64_t position;  // when it was last looked at
-    int64_t moved_ms;  // monotonic: when it was first there, or had nothing to read
-    int64_t asked_end; // -1: not known
+    int64_t position;         // when it was last looked at
+    int64_t moved_ms;         // monotonic: when it was first there, or had nothing to read
+    int64_t moved_held_up_ms; // of its task, at that time
+    int64_t asked_end;        // -1: not known
 };
 
 struct weir_watch {
@@ -20,6 +21,7 @@ struct weir_watch {
     int64_t stuck_ms;
     pthread_mutex_t lock;
     struct partition **partitions; // by task, by partition of the task; NULL: a keyed task
+    int64_t *held_up_ms;           // by task
     bool is_lost;
     int64_t lost_ms; // monotonic: the first round without answer
     char text[256];
@@ -34,6 +36,7 @@ struct weir_watch *weir_watch_create(const struct weir_job_tasks *tasks,
     watch->stuck_ms = stuck_ms;
     pthread_mutex_init(&watch->lock, NULL);
     watch->partitions = weir_alloc_zero((tasks->count + 1) * sizeof *watch->partitions);
+    watch->held_up_ms = weir_alloc_zero((tasks->count + 1) * sizeof *watch->held_up_ms);
     for (uint32_t i = 0; i < tasks->count; i++) {
         const struct weir_job_task *task = &tasks->tasks[i];
         if (task->table == NULL) {
@@ -60,6 +63,7 @@ void weir_watch_destroy(struct weir_watch *watch)
         free(watch->partitions[i]);
     }
     free(watch->partitions);
+    free(watch->held_up_ms);
     pthread_mutex_destroy(&watch->lock);
     free(watch);
 }
@@ -88,7 +92,15 @@ static void look(struct weir_watch *watch, uint32_t task_idx, uint32_t partition
         weir_source_is_quarantined(source, partition_idx)) {
         partition->position = position;
         partition->moved_ms = weir_now_ms(watch->clock);
+        partition->moved_held_up_ms = watch->held_up_ms[task_idx];
     }
+}
+
+void weir_watch_note_held_up(struct weir_watch *watch, uint32_t task_idx, int64_t held_up_ms)
+{
+    pthread_mutex_lock(&watch->lock);
+    watch->held_up_ms[task_idx] = held_up_ms;
+    pthread_mutex_unlock(&watch->lock);
 }
 
 void weir_watch_note_end(struct weir_watch *watch, uint32_t task_idx, uint32_t partition_idx,
@@ -129,8 +141,9 @@ static bool describe_partition(struct weir_watch *watch, uint32_t task_idx, uint
         return false;
     }
     int64_t lag = lag_of(watch, task_idx, partition_idx);
-    int64_t still_ms =
-        weir_now_ms(watch->clock) - watch->partitions[task_idx][partition_idx].moved_ms;
+    const struct partition *partition = &watch->partitions[task_idx][partition_idx];
+    int64_t still_ms = weir_now_ms(watch->clock) - partition->moved_ms -
+                       (watch->held_up_ms[task_idx] - partition->moved_held_up_ms);
     bool is_stuck = lag > 0 && still_ms >= watch->stuck_ms;
     if (lag >= 0 && !is_stuck) {
         return false;

@@ -18,6 +18,10 @@ void weir_watch_destroy(struct weir_watch *watch); // accepts NULL
 // The end of a partition as a broker just told; the position is looked up here.
 void weir_watch_note_end(struct weir_watch *watch, uint32_t task_idx, uint32_t partition_idx,
                          int64_t end_offset);
+// For how long the task has been held up so far by what is behind it (back-pressure). That time
+// does not count: of a hundred partitions with a backlog one waits for its turn as long as all
+// others take.
+void weir_watch_note_held_up(struct weir_watch *watch, uint32_t task_idx, int64_t held_up_ms);
 // What became of a round of questions: was at least one answered? text: of the last failure.
 void weir_watch_note_round(struct weir_watch *watch, bool has_answer, const char *text);
 

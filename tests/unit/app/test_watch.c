@@ -210,6 +210,29 @@ static void test_partition_that_does_not_get_on_is_stuck(void **state)
     free_world(&world);
 }
 
+// A task that is held up reads nothing: its partitions wait for their turn.
+static void test_time_in_which_the_task_is_held_up_does_not_count(void **state)
+{
+    (void)state;
+    struct world world;
+    make_world(&world, 10, -1);
+    world.consumer->high_watermark = 15;
+    weir_watch_note_held_up(world.watch, 0, 500);
+    world.clock.now_ms += 59999 + 300000;
+    weir_watch_note_held_up(world.watch, 0, 500 + 299500);
+    expect(&world, NULL);
+    world.clock.now_ms += 1;
+    expect(&world, "is stuck: 5 records behind offset 10 and none was read for 60 s");
+    reach_end(&world, 15);
+    expect(&world, NULL);
+    world.consumer->high_watermark = 16; // what was counted before counts no more
+    world.clock.now_ms += 59999;
+    expect(&world, NULL);
+    world.clock.now_ms += 1;
+    expect(&world, "is stuck: 1 records behind offset 15");
+    free_world(&world);
+}
+
 // Its records wait on purpose: it has a lag and is not stuck. A run with an end does not wait.
 static void test_quarantined_partition_is_not_stuck(void **state)
 {
@@ -273,6 +296,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_partition_that_no_broker_answers_for_is_named),
         cmocka_unit_test(test_partition_that_does_not_get_on_is_stuck),
+        cmocka_unit_test(test_time_in_which_the_task_is_held_up_does_not_count),
         cmocka_unit_test(test_quarantined_partition_is_not_stuck),
         cmocka_unit_test(test_end_that_a_broker_was_asked_for_counts),
         cmocka_unit_test(test_brokers_that_do_not_answer_are_told),
