@@ -229,9 +229,10 @@ struct reader {
     const char *data;
     size_t size_bytes;
     size_t at;
-    bool is_short; // more was asked for than there is
+    bool is_short; // more was asked for than there is, or it makes no sense
     uint64_t format;
     struct weir_buffer *plain; // unpacked keys and values; has room for all
+    struct weir_key_group_range key_groups;
 };
 
 static const char *get_bytes(struct reader *reader, size_t size_bytes)
@@ -327,7 +328,8 @@ static void get_entry(struct reader *reader, struct weir_state_key *key, struct 
 static void get_plain_entry(struct reader *reader, struct weir_state_key *key,
                             struct weir_view *value)
 {
-    key->key_group = (uint16_t)get(reader, 4);
+    uint64_t key_group = get(reader, 4);
+    key->key_group = key_group < UINT16_MAX ? (uint16_t)key_group : UINT16_MAX; // of no range
     key->bytes.size_bytes = (size_t)get(reader, 4);
     uint64_t value_bytes = get(reader, 4);
     key->bytes.data = get_bytes(reader, key->bytes.size_bytes);
@@ -417,6 +419,9 @@ static void visit_list(struct reader *reader, uint64_t *entry_count,
         } else {
             get_entry(reader, &key, &value);
         }
+        // Of another task: a restore would pass it over, and what it says would be lost.
+        reader->is_short = reader->is_short || key.key_group < reader->key_groups.first ||
+                           key.key_group - reader->key_groups.first >= reader->key_groups.count;
         if (reader->is_short) {
             return;
         }
@@ -481,7 +486,10 @@ weir_redo_log_read(const char *folder, const struct weir_state_file *file, const
     bytes->size_bytes = 0;
     enum weir_status status = read_whole(folder, file, &whole, error);
     if (status == WEIR_OK) {
-        struct reader reader = {.data = whole.data, .size_bytes = whole.size_bytes, .plain = bytes};
+        struct reader reader = {.data = whole.data,
+                                .size_bytes = whole.size_bytes,
+                                .plain = bytes,
+                                .key_groups = key_groups};
         status = read_entries(&reader, file, stage, key_groups, visit, context, error);
         if (reader.format == FORMAT_PLAIN) { // the entries lie in the file itself
             weir_buffer_deinit(bytes);

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <xxhash.h>
 
 static const struct weir_key_group_range range = {.first = 0, .count = 4};
 
@@ -183,11 +184,36 @@ static void test_redo_log_refuses_what_is_none(void **state)
     destroy(fixture);
 }
 
+// With every checksum right, as only a fault of weir's own can leave it.
+static void test_redo_log_refuses_entries_of_other_key_groups(void **state)
+{
+    (void)state;
+    enum { KEY_GROUP_AT = 8 + 4 + 2 + 2 + 8 + 8 + 4 + 4 + 5 /* the head, with "stage" */ + 8 + 8 };
+    struct fixture *fixture = create();
+    write_log(fixture, 1);
+    char path[128];
+    char bytes[1024];
+    snprintf(path, sizeof path, "%s/log", fixture->folder);
+    FILE *file = fopen(path, "rb");
+    size_t size_bytes = fread(bytes, 1, sizeof bytes, file);
+    fclose(file);
+    for (int key_group = 0; key_group <= 4; key_group++) {
+        struct weir_error error;
+        bytes[KEY_GROUP_AT] = (char)key_group;
+        uint64_t digest = XXH3_64bits(bytes, size_bytes - sizeof digest);
+        memcpy(bytes + size_bytes - sizeof digest, &digest, sizeof digest);
+        put_file(fixture, bytes, size_bytes);
+        assert_int_equal(read_log(fixture, &error), key_group < 4 ? WEIR_OK : WEIR_ERROR);
+    }
+    destroy(fixture);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_redo_log_is_read_as_written),
         cmocka_unit_test(test_redo_log_refuses_what_is_none),
+        cmocka_unit_test(test_redo_log_refuses_entries_of_other_key_groups),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
