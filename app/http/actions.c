@@ -32,9 +32,9 @@ static const char *take_member(const struct member *member, yyjson_val *value)
             return "a number from 0 on";
         }
         *member->number = (int32_t)yyjson_get_uint(value);
-    } else if (!yyjson_is_str(value)) {
-        return "a string";
-    } else if (strlen(yyjson_get_str(value)) == yyjson_get_len(value)) {
+    } else if (!yyjson_is_str(value) || strlen(yyjson_get_str(value)) != yyjson_get_len(value)) {
+        return "a string without U+0000"; // cut off, or taken for absent, it would mean more
+    } else {
         *member->text = yyjson_get_str(value);
     }
     return NULL;

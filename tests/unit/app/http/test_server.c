@@ -286,7 +286,9 @@ static void test_changes_need_a_right_body_and_a_running_job(void **state)
     post(&world, "/api/v1/savepoints", "", "{}", 400, "\\\"path\\\" is missing");
     post(&world, "/api/v1/savepoints", "", "{\"path\": \"\"}", 400, "\\\"path\\\" is missing");
     post(&world, "/api/v1/savepoints", "", "{\"path\": \"/a\\u0000b\"}", 400,
-         "\\\"path\\\" is missing");
+         "without U+0000");
+    // Were the name taken for absent, all tables would be paused.
+    post(&world, "/api/v1/pause", "", "{\"table\": \"a\\u0000b\"}", 400, "without U+0000");
     post(&world, "/api/v1/savepoints", "", "{\"path\": true}", 400, "wants a string");
     expect(&world, ASK("DELETE", "/api/v1/savepoints", ""), 405, "Allow: POST\r\n");
     post(&world, "/api/v1/stop", "Origin: http://evil.example\r\n", "{}", 403, "only this machine");
