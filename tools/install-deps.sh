@@ -6,9 +6,9 @@
 #
 #   tools/install-deps.sh             build, unit tests, tests and demo with a real broker
 #   tools/install-deps.sh --test      also the second compiler, formatter, shell linter, PostgreSQL (the
-#                                     oracle of the SQL tests), what knows the objects of Kubernetes, and
-#                                     fastavro (the oracle of Avro) with a Python of its own, in
-#                                     ${WEIR_PYTHON_CACHE:-~/.cache/weir/python}
+#                                     oracle of the SQL tests), wrk (a load of HTTP), what knows the
+#                                     objects of Kubernetes, and fastavro (the oracle of Avro) with a
+#                                     Python of its own, in ${WEIR_PYTHON_CACHE:-~/.cache/weir/python}
 #   tools/install-deps.sh --docker    also a container engine
 set -euo pipefail
 
@@ -26,7 +26,7 @@ for argument in "$@"; do
     case $argument in
     --test)
         needs_fastavro=1
-        packages+=(clang clang-format clang-tidy shellcheck postgresql python3-yaml python3-kubernetes)
+        packages+=(clang clang-format clang-tidy shellcheck postgresql wrk python3-yaml python3-kubernetes)
         ;;
     --docker) packages+=(docker.io debootstrap) ;;
     *) die "unknown option $argument; known: --test --docker" ;;

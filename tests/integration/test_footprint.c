@@ -2,11 +2,8 @@
 // What a job that has nothing to do holds: threads and open files do not grow with the number of
 // partitions, and not from one life to the next.
 #include "tests/integration/cluster_util.h"
+#include "tests/integration/footprint_util.h"
 #include "tests/integration/sql_job_util.h"
-
-#include <dirent.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 enum {
     PARTITION_COUNT = 100,
@@ -21,44 +18,6 @@ enum {
     "    WITH (topic = '$-counts', partitions = 100, replicas = 1);\n"                             \
     "INSERT INTO counts SELECT n, count(*) FROM a GROUP BY n;\n"
 
-static int count_entries(const char *path)
-{
-    int count = 0;
-    DIR *folder = opendir(path);
-    assert_non_null(folder);
-    while (readdir(folder) != NULL) {
-        count++;
-    }
-    closedir(folder);
-    return count - 2;
-}
-
-struct footprint {
-    int threads;
-    int files;
-    int resident_mib;
-};
-
-static struct footprint look(struct weir_test_process *process)
-{
-    int pid = (int)weir_test_process_pid(process);
-    struct footprint found = {.threads = count_entries(weir_test_format("/proc/%d/task", pid)),
-                              .files = count_entries(weir_test_format("/proc/%d/fd", pid))};
-    FILE *status = fopen(weir_test_format("/proc/%d/status", pid), "r");
-    assert_non_null(status);
-    char line[256];
-    while (fgets(line, sizeof line, status) != NULL) {
-        long kib;
-        if (sscanf(line, "VmRSS: %ld kB", &kib) == 1) {
-            found.resident_mib = (int)(kib / 1024);
-        }
-    }
-    fclose(status);
-    print_message("%d threads, %d open files, %d MiB resident\n", found.threads, found.files,
-                  found.resident_mib);
-    return found;
-}
-
 static void test_footprint_is_bounded_with_many_partitions_and_lives(void **state)
 {
     (void)state;
@@ -71,7 +30,7 @@ static void test_footprint_is_bounded_with_many_partitions_and_lives(void **stat
     struct weir_test_process *process = sql_job_start(job, NULL);
     sql_job_wait_running(process);
     sql_job_wait_count(job, "counts", 36);
-    struct footprint first = look(process);
+    struct footprint first = footprint_look(process);
     assert_in_range(first.threads, 1, THREADS_MAX);
     assert_in_range(first.files, 1, FILES_MAX);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
@@ -84,7 +43,7 @@ static void test_footprint_is_bounded_with_many_partitions_and_lives(void **stat
         sql_job_feed_numbers(job, "a", count - 1, 1000 * life, 1);
         sql_job_wait_count(job, "counts", (size_t)(36 + life));
     }
-    struct footprint last = look(process);
+    struct footprint last = footprint_look(process);
     assert_in_range(last.threads, 1, first.threads + 2);
     assert_in_range(last.files, 1, first.files + 6);
     sql_job_stop(process);
