@@ -268,7 +268,8 @@ static bool set_aside(struct exchange *exchange, struct MHD_Connection *connecti
     struct weir_http_server *server = exchange->server;
     struct weir_http_wait *wait = exchange->response.wait;
     pthread_mutex_lock(&server->lock);
-    bool is_taken = !server->is_stopping && server->waiting_count < WAITS_MAX;
+    bool is_stopping = server->is_stopping;
+    bool is_taken = !is_stopping && server->waiting_count < WAITS_MAX;
     if (is_taken) {
         peer_of(connection)->is_waiting = true;
         exchange->connection = connection;
@@ -281,6 +282,11 @@ static bool set_aside(struct exchange *exchange, struct MHD_Connection *connecti
     pthread_mutex_unlock(&server->lock);
     if (!is_taken) {
         exchange->response.wait = NULL;
+        if (is_stopping) { // as one that waits is answered then
+            (void)wait->is_over(wait, true, &exchange->response);
+            wait->destroy(wait);
+            return false;
+        }
         wait->destroy(wait);
         weir_http_refuse(&exchange->response, WEIR_HTTP_UNAVAILABLE,
                          "%d requests wait for the job already; what was asked for goes on",
