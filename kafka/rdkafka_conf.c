@@ -34,6 +34,7 @@ static const struct setting common_defaults[] = {
 };
 
 static const struct setting consumer_defaults[] = {
+    {"statistics.interval.ms", "15000"}, // rdkafka_stats.c
     {"fetch.wait.max.ms", "100"},
     {"fetch.error.backoff.ms", "100"},
     // As fast as the larger defaults, in half the memory (bench/README.md).
@@ -46,6 +47,7 @@ static const struct setting consumer_defaults[] = {
 static const struct setting fetch_backoff_default = {"fetch.queue.backoff.ms", "10"};
 
 static const struct setting producer_defaults[] = {
+    {"statistics.interval.ms", "15000"}, // rdkafka_stats.c
     {"batch.num.messages", "10000"},
     // A transaction without rows waits for this long before it can end.
     {"retry.backoff.ms", "10"},
@@ -195,7 +197,7 @@ static enum weir_status set_producer_owned(const struct weir_rdkafka *kafka, rd_
                                            const char *transactional_id, struct weir_error *error)
 {
     set_list(conf, producer_owned);
-    rd_kafka_conf_set_events(conf, RD_KAFKA_EVENT_DR | RD_KAFKA_EVENT_ERROR);
+    rd_kafka_conf_set_events(conf, RD_KAFKA_EVENT_DR | RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_STATS);
     if (transactional_id == NULL) {
         return WEIR_OK;
     }

@@ -371,6 +371,7 @@ static void consumer_destroy(struct weir_consumer *base)
     rd_kafka_queue_io_event_enable(consumer->queue, -1, NULL, 0);
     rd_kafka_assign(consumer->handle, NULL);
     rd_kafka_queue_destroy(consumer->queue);
+    weir_rdkafka_stats_close(consumer->handle);
     weir_rdkafka_handle_destroy(consumer->kafka, consumer->handle);
     free(consumer->partitions);
     free(consumer->slots);
@@ -397,6 +398,7 @@ enum weir_status weir_rdkafka_consumer_create(struct weir_kafka *kafka,
         return WEIR_ERROR;
     }
     rd_kafka_conf_set_error_cb(conf, weir_rdkafka_on_error);
+    rd_kafka_conf_set_stats_cb(conf, weir_rdkafka_on_stats);
     rd_kafka_t *handle = weir_rdkafka_handle_create(RD_KAFKA_CONSUMER, conf, error);
     if (handle == NULL) {
         return WEIR_ERROR;
@@ -408,6 +410,7 @@ enum weir_status weir_rdkafka_consumer_create(struct weir_kafka *kafka,
     consumer->kafka = owner;
     consumer->handle = handle;
     consumer->queue = rd_kafka_queue_get_consumer(handle);
+    weir_rdkafka_stats_open(handle, "fetch_queue");
     consumer->needs_waking = !weir_rdkafka_property_exists("fetch.queue.backoff.ms");
     // Half of what may be queued, drained within the second that librdkafka may sleep.
     const int64_t windows = 2 * QUEUE_IS_DRAINED_IN_MS / WAKE_INTERVAL_MS;

@@ -95,6 +95,17 @@ void weir_rdkafka_log_callback(const rd_kafka_t *handle, int level, const char *
 rd_kafka_t *weir_rdkafka_question(struct weir_rdkafka *kafka, enum weir_isolation isolation,
                                   struct weir_error *error);
 
+// --- rdkafka_stats.c -----------------------------------------------------------------------------
+
+// What the queues of a handle hold is shown as that pool of weir_memory_bytes, from now on until it
+// is closed, before the handle is destroyed. Thread: any.
+void weir_rdkafka_stats_open(rd_kafka_t *handle, const char *pool);
+void weir_rdkafka_stats_close(rd_kafka_t *handle);
+// Statistics of the handle, as JSON. Thread: one a handle.
+void weir_rdkafka_stats_note(rd_kafka_t *handle, const char *json, size_t size_bytes);
+// For rd_kafka_conf_set_stats_cb.
+int weir_rdkafka_on_stats(rd_kafka_t *handle, char *json, size_t size_bytes, void *opaque);
+
 // --- the operations, one file each ---------------------------------------------------------------
 
 // rdkafka_consumer.c

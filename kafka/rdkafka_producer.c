@@ -163,6 +163,11 @@ static void *run_deliveries(void *opaque)
             weir_rdkafka_note_error(producer->kafka, rd_kafka_event_error(event),
                                     rd_kafka_event_error_string(event));
             break;
+        case RD_KAFKA_EVENT_STATS: {
+            const char *json = rd_kafka_event_stats(event);
+            weir_rdkafka_stats_note(producer->handle, json, strlen(json));
+            break;
+        }
         default: // none: woken to stop, or to have everything sent
             break;
         }
@@ -430,6 +435,7 @@ static void producer_destroy(struct weir_producer *base)
     if (producer->group != NULL) {
         rd_kafka_consumer_group_metadata_destroy(producer->group);
     }
+    weir_rdkafka_stats_close(producer->handle);
     rd_kafka_destroy(producer->handle);
     pthread_mutex_destroy(&producer->topics_lock);
     free(producer->transactional_id);
@@ -474,6 +480,7 @@ enum weir_status weir_rdkafka_producer_create(struct weir_kafka *kafka,
     producer->group = rd_kafka_consumer_group_metadata_new(owner->group_id);
     producer->events = rd_kafka_queue_get_main(handle);
     pthread_mutex_init(&producer->topics_lock, NULL);
+    weir_rdkafka_stats_open(handle, "send_queue");
     int result = pthread_create(&producer->delivery_thread, NULL, run_deliveries, producer);
     WEIR_ASSERT(result == 0);
     pthread_setname_np(producer->delivery_thread, "weir-delivery");
