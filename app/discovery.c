@@ -12,6 +12,7 @@
 
 enum {
     INTERVAL_MS = 5000,     // a new partition is to be found within 15 s
+    STABLE_ROUNDS = 3,      // each so many: who holds partitions up
     GONE_COUNT_TO_FAIL = 3, // answers in a row: metadata of a broker that restarts can be empty
 };
 
@@ -25,6 +26,7 @@ struct weir_discovery {
     bool has_answer;        // in this round of questions
     struct weir_error last; // of the questions without answer
     uint32_t question_count;
+    uint32_t round_count;
     atomic_bool is_stopped;
     pthread_t thread;
 };
@@ -169,6 +171,66 @@ static void check_ends(struct weir_discovery *discovery, uint32_t task_idx, bool
     free(ends);
 }
 
+// Once a transaction was met again it is worth a look at its first record.
+static void look_at_transaction(struct weir_discovery *discovery, uint32_t task_idx,
+                                uint32_t partition_idx, const struct weir_topic_partition *at)
+{
+    struct weir_open_transaction open =
+        weir_watch_open_transaction(discovery->config.watch, task_idx, partition_idx);
+    if (open.offset < 0 || open.age_ms < INTERVAL_MS || open.record_ms >= 0) {
+        return;
+    }
+    struct weir_kafka *kafka = discovery->config.kafka;
+    bool is_found = false;
+    int64_t timestamp_ms;
+    uint32_t crc32;
+    struct weir_error ignored;
+    if (kafka->ops->record_at(kafka, at, open.offset, &is_found, &timestamp_ms, &crc32,
+                              WEIR_CALL_TIMEOUT_MS, &ignored) == WEIR_OK &&
+        is_found) {
+        weir_watch_note_first_record(discovery->config.watch, task_idx, partition_idx, open.offset,
+                                     timestamp_ms);
+    }
+}
+
+// Partitions with more behind what was read, after their ends have been asked for: does an open
+// transaction hold them up?
+static void check_stable(struct weir_discovery *discovery, uint32_t task_idx)
+{
+    const struct weir_job_task *task = &discovery->config.tasks->tasks[task_idx];
+    struct weir_watch *watch = discovery->config.watch;
+    if (task->table == NULL || !is_there(discovery, task->table->topic)) {
+        return;
+    }
+    struct weir_topic_partition *at = weir_alloc((task->partition_count + 1) * sizeof *at);
+    uint32_t *idxs = weir_alloc((task->partition_count + 1) * sizeof *idxs);
+    int64_t *stable = weir_alloc((task->partition_count + 1) * sizeof *stable);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < task->partition_count; i++) {
+        if (weir_watch_lag(watch, task_idx, i) <= 0) {
+            weir_watch_note_stable(watch, task_idx, i, INT64_MAX);
+        } else if (!weir_source_is_quarantined(task->source, i)) {
+            at[count] = (struct weir_topic_partition){.topic = task->table->topic,
+                                                      .partition = task->partitions[i]};
+            idxs[count++] = i;
+        }
+    }
+    if (count > 0) {
+        struct weir_error error;
+        enum weir_status status =
+            discovery->config.kafka->ops->offsets(discovery->config.kafka, WEIR_OFFSET_STABLE, 0,
+                                                  count, at, stable, WEIR_CALL_TIMEOUT_MS, &error);
+        asked(discovery, status, &error);
+        for (uint32_t i = 0; status == WEIR_OK && i < count; i++) {
+            weir_watch_note_stable(watch, task_idx, idxs[i], stable[i]);
+            look_at_transaction(discovery, task_idx, idxs[i], &at[i]);
+        }
+    }
+    free(at);
+    free(idxs);
+    free(stable);
+}
+
 // A job without rows sends no request by which the brokers could tell it that it is fenced.
 static void check_owner(struct weir_discovery *discovery)
 {
@@ -202,6 +264,7 @@ static void *run(void *argument)
         weir_mailbox_wait(discovery->wake, INTERVAL_MS);
         discovery->question_count = 0;
         discovery->has_answer = false;
+        bool is_stable_round = discovery->round_count++ % STABLE_ROUNDS == 0;
         if (!discovery->has_failed) {
             check_owner(discovery);
         }
@@ -218,6 +281,9 @@ static void *run(void *argument)
             if (!atomic_load(&discovery->is_stopped) && !discovery->has_failed) {
                 check_ends(discovery, i, false);
                 check_ends(discovery, i, true);
+            }
+            if (is_stable_round && !atomic_load(&discovery->is_stopped) && !discovery->has_failed) {
+                check_stable(discovery, i);
             }
         }
         if (discovery->question_count > 0) {

@@ -41,6 +41,7 @@ struct weir_job_figures *weir_job_figures_create(const struct weir_job_tasks *ta
     figures->tasks = tasks;
     figures->watch = watch;
     figures->lags = weir_alloc_zero(count * sizeof *figures->lags);
+    figures->open_transactions = weir_alloc_zero(count * sizeof *figures->open_transactions);
     figures->times = weir_alloc_zero(count * sizeof *figures->times);
     figures->shares = weir_alloc_zero(count * sizeof *figures->shares);
     figures->paused = weir_alloc_zero(count * sizeof *figures->paused);
@@ -66,9 +67,14 @@ struct weir_job_figures *weir_job_figures_create(const struct weir_job_tasks *ta
         figures->quarantined[i] =
             weir_metric_open(WEIR_METRIC_SOURCE_QUARANTINED, WEIR_METRIC_LABELS(task->table->name));
         figures->lags[i] = weir_alloc_zero((task->partition_count + 1) * sizeof *figures->lags[i]);
+        figures->open_transactions[i] =
+            weir_alloc_zero((task->partition_count + 1) * sizeof *figures->open_transactions[i]);
         for (uint32_t p = 0; p < task->partition_count; p++) {
             figures->lags[i][p] = weir_metric_open_partition(
                 WEIR_METRIC_SOURCE_LAG, task->table->name, task->table->topic, task->partitions[p]);
+            figures->open_transactions[i][p] =
+                weir_metric_open_partition(WEIR_METRIC_SOURCE_OPEN_TRANSACTION, task->table->name,
+                                           task->table->topic, task->partitions[p]);
         }
     }
     return figures;
@@ -91,10 +97,13 @@ void weir_job_figures_destroy(struct weir_job_figures *figures)
         for (uint32_t p = 0;
              figures->lags[i] != NULL && p < figures->tasks->tasks[i].partition_count; p++) {
             weir_metric_close(figures->lags[i][p]);
+            weir_metric_close(figures->open_transactions[i][p]);
         }
         free(figures->lags[i]);
+        free(figures->open_transactions[i]);
     }
     free(figures->lags);
+    free(figures->open_transactions);
     free(figures->times);
     free(figures->shares);
     free(figures->paused);
@@ -174,6 +183,8 @@ void weir_job_figures_refresh(struct weir_job_figures *figures)
             if (lag >= 0) {
                 weir_metric_set(figures->lags[i][p], (double)lag);
             }
+            weir_metric_set(figures->open_transactions[i][p],
+                            (double)weir_watch_open_transaction(figures->watch, i, p).age_ms / 1e3);
         }
     }
 }

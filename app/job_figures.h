@@ -23,11 +23,12 @@ struct weir_state_gauges {
 struct weir_job_figures {
     const struct weir_job_tasks *tasks; // outlive the figures, as the watch does
     struct weir_watch *watch;
-    struct weir_metric ***lags;       // by task, by partition; NULL: a keyed task
-    struct weir_task_times *times;    // by task: when the shares were last computed
-    struct weir_task_shares *shares;  // by task
-    struct weir_metric **paused;      // by task: of its partitions; NULL: a keyed task
-    struct weir_metric **quarantined; // likewise
+    struct weir_metric ***lags;              // by task, by partition; NULL: a keyed task
+    struct weir_metric ***open_transactions; // likewise: open transactions
+    struct weir_task_times *times;           // by task: when the shares were last computed
+    struct weir_task_shares *shares;         // by task
+    struct weir_metric **paused;             // by task: of its partitions; NULL: a keyed task
+    struct weir_metric **quarantined;        // likewise
     struct weir_metric **busy;
     struct weir_metric **backpressure;
     struct weir_state_gauges *states; // by task

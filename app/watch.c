@@ -2,6 +2,8 @@
 // See watch.h.
 #include "app/watch.h"
 
+#include "app/command.h"
+
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -13,6 +15,9 @@ struct partition {
     int64_t moved_ms;         // monotonic: when it was first there, or had nothing to read
     int64_t moved_held_up_ms; // of its task, at that time
     int64_t asked_end;        // -1: not known
+    int64_t open_offset;      // the first of an open transaction behind what was read; -1: none
+    int64_t open_since_ms;    // monotonic: when it was first seen
+    int64_t open_record_ms;   // -1: not known
 };
 
 struct weir_watch {
@@ -48,7 +53,8 @@ struct weir_watch *weir_watch_create(const struct weir_job_tasks *tasks,
             watch->partitions[i][p] =
                 (struct partition){.position = weir_source_position(task->source, p),
                                    .moved_ms = weir_now_ms(clock),
-                                   .asked_end = -1};
+                                   .asked_end = -1,
+                                   .open_offset = -1};
         }
     }
     return watch;
@@ -112,6 +118,55 @@ void weir_watch_note_end(struct weir_watch *watch, uint32_t task_idx, uint32_t p
     pthread_mutex_unlock(&watch->lock);
 }
 
+void weir_watch_note_stable(struct weir_watch *watch, uint32_t task_idx, uint32_t partition_idx,
+                            int64_t stable_offset)
+{
+    pthread_mutex_lock(&watch->lock);
+    struct partition *partition = &watch->partitions[task_idx][partition_idx];
+    const struct weir_source *source = watch->tasks->tasks[task_idx].source;
+    if (stable_offset >= partition->asked_end ||
+        weir_source_position(source, partition_idx) < stable_offset) {
+        partition->open_offset = -1;
+    } else if (stable_offset != partition->open_offset) {
+        partition->open_offset = stable_offset;
+        partition->open_since_ms = weir_now_ms(watch->clock);
+        partition->open_record_ms = -1;
+    }
+    pthread_mutex_unlock(&watch->lock);
+}
+
+void weir_watch_note_first_record(struct weir_watch *watch, uint32_t task_idx,
+                                  uint32_t partition_idx, int64_t offset, int64_t timestamp_ms)
+{
+    pthread_mutex_lock(&watch->lock);
+    struct partition *partition = &watch->partitions[task_idx][partition_idx];
+    if (partition->open_offset == offset) {
+        partition->open_record_ms = timestamp_ms;
+    }
+    pthread_mutex_unlock(&watch->lock);
+}
+
+static struct weir_open_transaction open_transaction_of(const struct weir_watch *watch,
+                                                        uint32_t task_idx, uint32_t partition_idx)
+{
+    const struct partition *partition = &watch->partitions[task_idx][partition_idx];
+    return partition->open_offset < 0
+               ? (struct weir_open_transaction){.offset = -1, .record_ms = -1}
+               : (struct weir_open_transaction){.offset = partition->open_offset,
+                                                .age_ms = weir_now_ms(watch->clock) -
+                                                          partition->open_since_ms,
+                                                .record_ms = partition->open_record_ms};
+}
+
+struct weir_open_transaction weir_watch_open_transaction(struct weir_watch *watch,
+                                                         uint32_t task_idx, uint32_t partition_idx)
+{
+    pthread_mutex_lock(&watch->lock);
+    struct weir_open_transaction open = open_transaction_of(watch, task_idx, partition_idx);
+    pthread_mutex_unlock(&watch->lock);
+    return open;
+}
+
 void weir_watch_note_round(struct weir_watch *watch, bool has_answer, const char *text)
 {
     pthread_mutex_lock(&watch->lock);
@@ -129,6 +184,22 @@ int64_t weir_watch_lag(struct weir_watch *watch, uint32_t task_idx, uint32_t par
     int64_t lag = lag_of(watch, task_idx, partition_idx);
     pthread_mutex_unlock(&watch->lock);
     return lag;
+}
+
+// Why nothing of it can be read.
+static void describe_cause(const struct weir_open_transaction *open, struct weir_buffer *lines)
+{
+    if (open->offset < 0) {
+        weir_buffer_printf(lines, "its leader is gone, or a transaction is open there");
+        return;
+    }
+    weir_buffer_printf(
+        lines, "a transaction is open there from offset %" PRId64 " on, for %" PRId64 " s at least",
+        open->offset, open->age_ms / 1000);
+    if (open->record_ms >= 0) {
+        char text[WEIR_UTC_BYTES];
+        weir_buffer_printf(lines, ", its first record of %s", weir_utc_text(open->record_ms, text));
+    }
 }
 
 static bool describe_partition(struct weir_watch *watch, uint32_t task_idx, uint32_t partition_idx,
@@ -158,9 +229,11 @@ static bool describe_partition(struct weir_watch *watch, uint32_t task_idx, uint
     } else {
         weir_buffer_printf(lines,
                            "is stuck: %" PRId64 " records behind offset %" PRId64
-                           " and none was read for %" PRId64
-                           " s (its leader is gone, or a transaction is open there)\n",
+                           " and none was read for %" PRId64 " s (",
                            lag, weir_source_position(task->source, partition_idx), still_ms / 1000);
+        struct weir_open_transaction open = open_transaction_of(watch, task_idx, partition_idx);
+        describe_cause(&open, lines);
+        weir_buffer_printf(lines, ")\n");
     }
     return true;
 }

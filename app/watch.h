@@ -25,6 +25,22 @@ void weir_watch_note_held_up(struct weir_watch *watch, uint32_t task_idx, int64_
 // What became of a round of questions: was at least one answered? text: of the last failure.
 void weir_watch_note_round(struct weir_watch *watch, bool has_answer, const char *text);
 
+// An open transaction that holds a partition up: all before it has been read.
+struct weir_open_transaction {
+    int64_t offset;    // where it begins; -1: there is none
+    int64_t age_ms;    // since this life first saw it: it is at least as old
+    int64_t record_ms; // timestamp of its first record, by whoever wrote it; -1: not known
+};
+
+// The last stable offset, asked for after the end was.
+void weir_watch_note_stable(struct weir_watch *watch, uint32_t task_idx, uint32_t partition_idx,
+                            int64_t stable_offset);
+// The timestamp of the record there.
+void weir_watch_note_first_record(struct weir_watch *watch, uint32_t task_idx,
+                                  uint32_t partition_idx, int64_t offset, int64_t timestamp_ms);
+struct weir_open_transaction weir_watch_open_transaction(struct weir_watch *watch,
+                                                         uint32_t task_idx, uint32_t partition_idx);
+
 // Records between the position and the end of the partition, by the newest of what is known; -1:
 // nothing is.
 int64_t weir_watch_lag(struct weir_watch *watch, uint32_t task_idx, uint32_t partition_idx);

@@ -8,6 +8,7 @@
 #define WEIR_RUNTIME_OPERATOR_H
 
 #include "runtime/base/error.h"
+#include "runtime/base/metrics.h"
 #include "runtime/batch.h"
 #include "runtime/row_error.h"
 
@@ -97,6 +98,9 @@ struct weir_operator {
     bool is_behind_changes; // behind a node that may be sending; says who builds the chain
     // resume is called at that time of the monotonic clock at the latest; 0: no need.
     int64_t wake_at_ms;
+    // Rows given to it and pushed by it, counted a batch at a time; the task's, NULL: not counted.
+    struct weir_metric *rows_in;
+    struct weir_metric *rows_out;
 };
 
 // Pushes a batch to every node behind. A node may narrow selected/columns in its own struct copy,
@@ -104,7 +108,13 @@ struct weir_operator {
 static inline enum weir_status
 weir_operator_push(struct weir_operator *op, struct weir_batch *batch, struct weir_error *error)
 {
+    if (op->rows_out != NULL) {
+        weir_metric_add(op->rows_out, batch->selected_count);
+    }
     for (uint32_t i = 0; i < op->next_count; i++) {
+        if (op->next[i]->rows_in != NULL) {
+            weir_metric_add(op->next[i]->rows_in, batch->selected_count);
+        }
         if (op->next[i]->ops->process(op->next[i], batch, error) != WEIR_OK) {
             return WEIR_ERROR;
         }

@@ -54,6 +54,25 @@ struct weir_task {
     int64_t wake_at_ms; // a node wants to be looked at then; 0: none does
 };
 
+// Nodes that nothing is pushed into or out of are not counted there.
+static void count_rows(const struct weir_task *task)
+{
+    for (uint32_t i = 0; i < task->node_count; i++) {
+        struct weir_operator *op = task->nodes[i];
+        if (op->name == NULL) {
+            continue;
+        }
+        if (op->ops->process != NULL) {
+            op->rows_in =
+                weir_metric_open(WEIR_METRIC_OPERATOR_RECORDS, WEIR_METRIC_LABELS(op->name, "in"));
+        }
+        if (op->next_count > 0) {
+            op->rows_out =
+                weir_metric_open(WEIR_METRIC_OPERATOR_RECORDS, WEIR_METRIC_LABELS(op->name, "out"));
+        }
+    }
+}
+
 struct weir_task *weir_task_create(uint32_t idx, const char *name, struct weir_source *source,
                                    uint32_t node_count, struct weir_operator **nodes,
                                    struct weir_mailbox *mailbox, struct weir_mailbox *coordinator)
@@ -66,6 +85,7 @@ struct weir_task *weir_task_create(uint32_t idx, const char *name, struct weir_s
     task->node_count = node_count;
     task->nodes = weir_alloc(node_count * sizeof *task->nodes);
     memcpy(task->nodes, nodes, node_count * sizeof *task->nodes);
+    count_rows(task);
     task->mailbox = mailbox;
     task->coordinator = coordinator;
     return task;
@@ -81,6 +101,8 @@ void weir_task_destroy(struct weir_task *task)
         weir_snapshot_abandon(task->passing);
     }
     for (uint32_t i = task->node_count; i > 0; i--) {
+        weir_metric_close(task->nodes[i - 1]->rows_in);
+        weir_metric_close(task->nodes[i - 1]->rows_out);
         task->nodes[i - 1]->ops->destroy(task->nodes[i - 1]);
     }
     if (task->state != NULL) {

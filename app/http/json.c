@@ -93,6 +93,23 @@ static void add_partition(yyjson_mut_doc *document, yyjson_mut_val *list,
     }
 }
 
+static void add_open_transaction(yyjson_mut_doc *document, yyjson_mut_val *partition,
+                                 const struct weir_open_transaction *transaction)
+{
+    if (transaction->offset < 0) {
+        yyjson_mut_obj_add_null(document, partition, "open_transaction");
+        return;
+    }
+    yyjson_mut_val *open = yyjson_mut_obj_add_obj(document, partition, "open_transaction");
+    yyjson_mut_obj_add_int(document, open, "offset", transaction->offset);
+    yyjson_mut_obj_add_int(document, open, "age_ms", transaction->age_ms);
+    if (transaction->record_ms >= 0) {
+        yyjson_mut_obj_add_int(document, open, "first_record_ms", transaction->record_ms);
+    } else {
+        yyjson_mut_obj_add_null(document, open, "first_record_ms");
+    }
+}
+
 static void add_life(yyjson_mut_doc *document, yyjson_mut_val *root, struct weir_board *board)
 {
     yyjson_mut_val *tasks = yyjson_mut_arr(document);
@@ -108,7 +125,9 @@ static void add_life(yyjson_mut_doc *document, yyjson_mut_val *root, struct weir
         add_ratio(document, entry, "busy", figures->shares[i].busy);
         add_ratio(document, entry, "backpressure", figures->shares[i].backpressure);
         for (uint32_t p = 0; task->table != NULL && p < task->partition_count; p++) {
+            struct weir_open_transaction open = weir_watch_open_transaction(figures->watch, i, p);
             add_partition(document, partitions, figures, i, p);
+            add_open_transaction(document, yyjson_mut_arr_get_last(partitions), &open);
         }
     }
     yyjson_mut_obj_add_val(document, root, "tasks", tasks);
@@ -203,6 +222,7 @@ void weir_http_get_job(const struct weir_http_site *site, const struct weir_http
                            weir_now_ms(board->clock) - board->fresh_ms);
     add_life(document, root, board);
     add_sinks(document, root, board->plan);
+    add_family(document, root, "operator_records", WEIR_METRIC_OPERATOR_RECORDS);
     add_family(document, root, "rows_dropped", WEIR_METRIC_ROWS_DROPPED);
     add_family(document, root, "dead_letters", WEIR_METRIC_DEAD_LETTERS);
     add_family(document, root, "late_rows", WEIR_METRIC_LATE_ROWS);

@@ -33,6 +33,12 @@ const struct weir_metric_family weir_metric_families[WEIR_METRIC_COUNT] = {
                                 WEIR_METRIC_GAUGE,
                                 {"table", "topic", "partition"},
                                 "Offsets between the position and the end of the partition."},
+    [WEIR_METRIC_SOURCE_OPEN_TRANSACTION] = {"weir_source_open_transaction_seconds",
+                                             WEIR_METRIC_GAUGE,
+                                             {"table", "topic", "partition"},
+                                             "How long an open transaction has held the partition "
+                                             "up, all before it being read, as far as this "
+                                             "process knows; 0: none does."},
     [WEIR_METRIC_SOURCE_PAUSED] = {"weir_source_partitions_paused",
                                    WEIR_METRIC_GAUGE,
                                    {"table"},
@@ -68,6 +74,11 @@ const struct weir_metric_family weir_metric_families[WEIR_METRIC_COUNT] = {
                                WEIR_METRIC_COUNTER,
                                {"operator"},
                                "Rows that came after the result they belong to."},
+    [WEIR_METRIC_OPERATOR_RECORDS] = {"weir_operator_records_total",
+                                      WEIR_METRIC_COUNTER,
+                                      {"operator", "direction"},
+                                      "Rows that an operator was given (in) and handed on (out), "
+                                      "those that a restart read again included."},
     [WEIR_METRIC_WATERMARK] = {"weir_watermark_seconds",
                                WEIR_METRIC_GAUGE,
                                {"table", "partition"},

@@ -233,6 +233,41 @@ static void test_time_in_which_the_task_is_held_up_does_not_count(void **state)
     free_world(&world);
 }
 
+static void test_open_transaction_that_holds_a_partition_up_is_named(void **state)
+{
+    (void)state;
+    struct world world;
+    make_world(&world, 10, -1);
+    world.consumer->high_watermark = 20;
+    weir_watch_note_end(world.watch, 0, 0, 20);
+    weir_watch_note_stable(world.watch, 0, 0, 12); // there are records to be read before it
+    assert_int_equal(weir_watch_open_transaction(world.watch, 0, 0).offset, -1);
+    reach_end(&world, 12);
+    weir_watch_note_stable(world.watch, 0, 0, 12);
+    assert_int_equal(weir_watch_open_transaction(world.watch, 0, 0).offset, 12);
+    assert_int_equal(weir_watch_open_transaction(world.watch, 0, 0).record_ms, -1);
+    expect(&world, NULL);
+    world.clock.now_ms += 60000;
+    weir_watch_note_stable(world.watch, 0, 0, 12);
+    assert_int_equal(weir_watch_open_transaction(world.watch, 0, 0).age_ms, 60000);
+    expect(&world, "(a transaction is open there from offset 12 on, for 60 s at least)");
+    weir_watch_note_first_record(world.watch, 0, 0, 11, 5);
+    assert_int_equal(weir_watch_open_transaction(world.watch, 0, 0).record_ms,
+                     -1); // of another one
+    weir_watch_note_first_record(world.watch, 0, 0, 12, 1700000000000);
+    expect(&world, "for 60 s at least, its first record of 2023-11-14T22:13:20Z)");
+    // It has ended, and the next one is young.
+    reach_end(&world, 15);
+    weir_watch_note_stable(world.watch, 0, 0, 15);
+    assert_int_equal(weir_watch_open_transaction(world.watch, 0, 0).offset, 15);
+    assert_int_equal(weir_watch_open_transaction(world.watch, 0, 0).age_ms, 0);
+    assert_int_equal(weir_watch_open_transaction(world.watch, 0, 0).record_ms, -1);
+    weir_watch_note_stable(world.watch, 0, 0, 20);
+    assert_int_equal(weir_watch_open_transaction(world.watch, 0, 0).offset, -1);
+    assert_int_equal(weir_watch_open_transaction(world.watch, 0, 0).age_ms, 0);
+    free_world(&world);
+}
+
 // Its records wait on purpose: it has a lag and is not stuck. A run with an end does not wait.
 static void test_quarantined_partition_is_not_stuck(void **state)
 {
@@ -297,6 +332,7 @@ int main(void)
         cmocka_unit_test(test_partition_that_no_broker_answers_for_is_named),
         cmocka_unit_test(test_partition_that_does_not_get_on_is_stuck),
         cmocka_unit_test(test_time_in_which_the_task_is_held_up_does_not_count),
+        cmocka_unit_test(test_open_transaction_that_holds_a_partition_up_is_named),
         cmocka_unit_test(test_quarantined_partition_is_not_stuck),
         cmocka_unit_test(test_end_that_a_broker_was_asked_for_counts),
         cmocka_unit_test(test_brokers_that_do_not_answer_are_told),

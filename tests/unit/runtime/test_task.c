@@ -4,6 +4,8 @@
 // goes when all of it has been sent.
 #include "runtime/task.h"
 
+#include "runtime/base/metrics.h"
+
 #include "tests/unit/cmocka_all.h"
 
 // What happens, as letters: "i" input, "b1" barrier at the middle node, "s" a piece sent, "B1"
@@ -166,6 +168,54 @@ static void test_task_sends_between_batches(void **state)
     expect("i");
 }
 
+static enum weir_status take_rows(struct weir_operator *op, struct weir_batch *batch,
+                                  struct weir_error *error)
+{
+    (void)op;
+    (void)batch;
+    (void)error;
+    return WEIR_OK;
+}
+
+static double rows_of(const char *name, const char *direction)
+{
+    double rows;
+    return weir_metrics_read(WEIR_METRIC_OPERATOR_RECORDS, WEIR_METRIC_LABELS(name, direction),
+                             &rows)
+               ? rows
+               : -1;
+}
+
+// Rows are counted where they are pushed, a batch at a time; what was counted stays.
+static void test_task_counts_the_rows_of_its_nodes(void **state)
+{
+    (void)state;
+    static const struct weir_operator_ops ops = {
+        .kind = "any", .process = take_rows, .destroy = destroy_node};
+    static const struct weir_operator_ops source_ops = {.kind = "any", .destroy = destroy_node};
+    struct weir_source source = {.op = {.ops = &source_ops, .name = "from"}};
+    struct weir_operator first = {.ops = &ops, .name = "to"};
+    struct weir_operator second = {.ops = &ops}; // has no name for people
+    struct weir_operator *next[] = {&first, &second};
+    struct weir_operator *nodes[] = {&source.op, &first, &second};
+    struct weir_batch batch = {.row_count = 9, .selected_count = 5};
+    struct weir_error error;
+    source.op.next = next;
+    source.op.next_count = 2;
+    struct weir_task *task = weir_task_create(7, "counting", &source, 3, nodes,
+                                              weir_mailbox_create(), world.coordinator);
+    assert_true(rows_of("from", "out") == 0);
+    assert_int_equal(weir_operator_push(&source.op, &batch, &error), WEIR_OK);
+    batch.selected_count = 2;
+    assert_int_equal(weir_operator_push(&source.op, &batch, &error), WEIR_OK);
+    assert_true(rows_of("from", "out") == 7);
+    assert_true(rows_of("from", "in") == -1);
+    assert_true(rows_of("to", "in") == 7);
+    assert_true(rows_of("to", "out") == -1);
+    weir_task_destroy(task);
+    assert_true(rows_of("to", "in") == 7);
+}
+
 static void test_task_with_nothing_to_send_passes_its_barrier_at_once(void **state)
 {
     (void)state;
@@ -255,6 +305,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE(test_task_sends_between_batches),
+        CASE(test_task_counts_the_rows_of_its_nodes),
         CASE(test_task_with_nothing_to_send_passes_its_barrier_at_once),
         CASE(test_task_sends_everything_before_the_next_barrier),
         CASE(test_task_sends_only_what_is_taken),
