@@ -7,12 +7,13 @@
 enum {
     OPTION_DOT = 1 << 0,
     OPTION_JSON = 1 << 1,
+    OPTION_SVG = 1 << 2,
 };
 
 static int run(const struct weir_cli *cli, const struct weir_command_line *line)
 {
-    if (line->options == (OPTION_DOT | OPTION_JSON)) {
-        fprintf(cli->err, "weir: --dot and --json are both given; keep one\n");
+    if ((line->options & (line->options - 1)) != 0) {
+        fprintf(cli->err, "weir: more than one of --dot, --svg and --json is given; keep one\n");
         return WEIR_EXIT_REFUSED;
     }
     struct weir_arena *arena = weir_arena_create(65536);
@@ -34,6 +35,7 @@ static int run(const struct weir_cli *cli, const struct weir_command_line *line)
         weir_plan_explain(plan,
                           (line->options & OPTION_DOT) != 0    ? WEIR_EXPLAIN_DOT
                           : (line->options & OPTION_JSON) != 0 ? WEIR_EXPLAIN_JSON
+                          : (line->options & OPTION_SVG) != 0  ? WEIR_EXPLAIN_SVG
                                                                : WEIR_EXPLAIN_TEXT,
                           &text);
         fputs(weir_buffer_text(&text), cli->out);
@@ -51,6 +53,7 @@ const struct weir_command weir_explain_command = {
         "Prints the dataflow of the job, from its sources to its sinks, as text. Needs the SQL\n"
         "only (WEIR_SQL, WEIR_SQL_FILE or /etc/weir/job.sql), no broker.\n",
     .options = {{"--dot", "as a graph in the language of Graphviz", NULL},
-                {"--json", "as JSON", NULL}},
+                {"--json", "as JSON", NULL},
+                {"--svg", "as a picture: weir explain --svg > job.svg", NULL}},
     .run = run,
 };

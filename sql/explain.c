@@ -504,5 +504,8 @@ void weir_plan_explain(const struct weir_plan *plan, enum weir_explain_form form
     case WEIR_EXPLAIN_JSON:
         explain_json(plan, out);
         return;
+    case WEIR_EXPLAIN_SVG:
+        weir_plan_draw(plan, out);
+        return;
     }
 }

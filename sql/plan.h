@@ -227,9 +227,12 @@ enum weir_explain_form {
     WEIR_EXPLAIN_TEXT,
     WEIR_EXPLAIN_DOT,
     WEIR_EXPLAIN_JSON,
+    WEIR_EXPLAIN_SVG,
 };
 
 void weir_plan_explain(const struct weir_plan *plan, enum weir_explain_form form,
                        struct weir_buffer *out);
+// WEIR_EXPLAIN_SVG: the picture.
+void weir_plan_draw(const struct weir_plan *plan, struct weir_buffer *out);
 
 #endif

@@ -83,7 +83,8 @@ static void test_refused_command_lines(void **state)
          "weir: there is no command \"--dot\"; the nearest is top (weir --help lists "
          "all)\n"},
         {{"explain", "--dott"}, "weir: explain has no option \"--dott\"; the nearest is --dot\n"},
-        {{"explain", "--dot", "--json"}, "weir: --dot and --json are both given; keep one\n"},
+        {{"explain", "--dot", "--json"},
+         "weir: more than one of --dot, --svg and --json is given; keep one\n"},
         {{"version", "--x"}, "weir: version has no option \"--x\"; the nearest is --help\n"},
         {{"offsets", "reset", "--table"},
          "weir: --table of offsets needs a value (weir offsets --help)\n"},

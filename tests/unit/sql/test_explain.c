@@ -110,6 +110,41 @@ static void test_explain_dot_escapes(void **state)
     weir_arena_destroy(arena);
 }
 
+static uint32_t count_of(const char *text, const char *part)
+{
+    uint32_t count = 0;
+    for (const char *at = text; (at = strstr(at, part)) != NULL; at += strlen(part)) {
+        count++;
+    }
+    return count;
+}
+
+// Boxes from left to right, an arrow for each input, nothing that XML does not take.
+static void test_explain_svg_draws_nodes_and_edges(void **state)
+{
+    (void)state;
+    struct weir_arena *arena = weir_arena_create(1 << 16);
+    char *text =
+        explain(arena,
+                "CREATE TABLE \"a<b&\" (a int) WITH (topic = 't');"
+                "CREATE TABLE o (x int);"
+                "CREATE TABLE a_name_that_is_much_longer_than_a_box (x int);"
+                "INSERT INTO o SELECT a FROM \"a<b&\";"
+                "INSERT INTO a_name_that_is_much_longer_than_a_box SELECT a FROM \"a<b&\";",
+                WEIR_EXPLAIN_SVG);
+    static const char begin[] = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"";
+    assert_memory_equal(text, begin, strlen(begin));
+    assert_string_equal(text + strlen(text) - strlen("</g>\n</svg>\n"), "</g>\n</svg>\n");
+    assert_non_null(strstr(text, "<title>source a&lt;b&amp;</title><rect x=\"8\" y=\"8\" "));
+    assert_non_null(strstr(text, ">topic t</text>"));
+    assert_non_null(strstr(text, ">sink a_name_that_is_much_longe…</text>"));
+    uint32_t node_count = count_of(text, "<title>");
+    assert_int_equal(count_of(text, "</title>"), node_count);
+    assert_int_equal(count_of(text, "<path "), node_count - 1); // a tree
+    assert_int_equal(count_of(text, "stroke-width"), 3);        // one source, two sinks
+    weir_arena_destroy(arena);
+}
+
 // Ids are looked at by other tests.
 static void hide_ids(char *text)
 {
@@ -239,6 +274,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_explain_golden),
         cmocka_unit_test(test_explain_dot_escapes),
+        cmocka_unit_test(test_explain_svg_draws_nodes_and_edges),
         cmocka_unit_test(test_explain_json),
         cmocka_unit_test(test_explain_json_of_groups),
     };
