@@ -9,6 +9,7 @@
 #include "runtime/base/metrics.h"
 #include "runtime/version.h"
 
+#include <dirent.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,6 +74,23 @@ static void on_committed(struct weir_board *board, const struct weir_checkpoint_
     weir_metric_observe(WEIR_METRIC_CHECKPOINT_DURATION, (double)event->phases.total_us / 1e6);
 }
 
+// Tasks have names while their life runs.
+static void name_slowest(const struct weir_board *board, struct weir_board_checkpoint *entry)
+{
+    const struct weir_checkpoint_phases *phases = &entry->event.phases;
+    const struct weir_checkpoint_slowest *slowest = &entry->event.slowest;
+    const int64_t phases_us[] = {phases->trigger_us, phases->align_us, phases->snapshot_us,
+                                 phases->flush_us};
+    const uint32_t idxs[] = {slowest->trigger_idx, slowest->align_idx, slowest->snapshot_idx,
+                             slowest->flush_idx};
+    const struct weir_job_figures *figures = board->has_life ? board->life.figures : NULL;
+    for (int i = 0; i < WEIR_BOARD_PHASE_COUNT; i++) {
+        bool has_name = figures != NULL && phases_us[i] > 0 && idxs[i] < figures->tasks->count;
+        snprintf(entry->slowest[i], sizeof entry->slowest[i], "%s",
+                 has_name ? weir_task_name(figures->tasks->tasks[idxs[i]].task) : "");
+    }
+}
+
 // The newest entry of that number is brought up to date; a trigger makes a new one.
 static void remember(struct weir_board *board, const struct weir_checkpoint_event *event)
 {
@@ -93,6 +111,7 @@ static void remember(struct weir_board *board, const struct weir_checkpoint_even
     entry->event = *event;
     entry->event.text = NULL;
     set_text(board, entry->text, event->text);
+    name_slowest(board, entry);
 }
 
 static void on_checkpoint(struct weir_checkpoint_observer *observer,
@@ -161,6 +180,8 @@ static void open_metrics(struct weir_board *board)
     board->budget = weir_metric_open(WEIR_METRIC_MEMORY, WEIR_METRIC_LABELS("budget"));
     weir_metric_set(board->budget, (double)board->config->memory_bytes);
     board->resident = weir_metric_open(WEIR_METRIC_MEMORY, WEIR_METRIC_LABELS("resident"));
+    board->open_files = weir_metric_open(WEIR_METRIC_OPEN_FILES, NULL);
+    board->threads = weir_metric_open(WEIR_METRIC_THREADS, NULL);
 }
 
 struct weir_board *weir_board_create(const struct weir_config *config, const struct weir_plan *plan,
@@ -192,7 +213,8 @@ void weir_board_destroy(struct weir_board *board)
                                            board->last,      board->age,
                                            board->build,     board->budget,
                                            board->log_bytes, board->materialised_bytes,
-                                           board->resident};
+                                           board->resident,  board->open_files,
+                                           board->threads};
     for (size_t i = 0; i < sizeof metrics / sizeof metrics[0]; i++) {
         weir_metric_close(metrics[i]);
     }
@@ -334,14 +356,32 @@ static double resident_bytes(void)
     return (double)resident * (double)sysconf(_SC_PAGESIZE);
 }
 
+// Entries of a folder of /proc/self.
+static double count_entries(const char *path)
+{
+    double count = 0;
+    DIR *dir = opendir(path);
+    while (dir != NULL && readdir(dir) != NULL) {
+        count++;
+    }
+    if (dir != NULL) {
+        closedir(dir);
+    }
+    return count > 2 ? count - 2 : 0; // "." and ".."
+}
+
 void weir_board_refresh(struct weir_board *board)
 {
     struct weir_buffer reasons = {0};
     double resident = resident_bytes();
+    double files = count_entries("/proc/self/fd");
+    double threads = count_entries("/proc/self/task");
     pthread_mutex_lock(&board->lock);
     weir_metric_set(board->ready, weir_board_is_ready(board, &reasons) ? 1 : 0);
     weir_metric_set(board->age, (double)(weir_now_ms(board->clock) - board->fresh_ms) / 1e3);
     weir_metric_set(board->resident, resident);
+    weir_metric_set(board->open_files, files > 0 ? files - 1 : 0); // but for the folder itself
+    weir_metric_set(board->threads, threads);
     if (board->has_life && board->life.figures != NULL) {
         weir_job_figures_refresh(board->life.figures);
     }

@@ -37,9 +37,19 @@ enum {
     WEIR_BOARD_TEXT_BYTES = 512,
 };
 
+// Phases in which tasks work side by side.
+enum weir_board_phase {
+    WEIR_BOARD_TRIGGER,
+    WEIR_BOARD_ALIGN,
+    WEIR_BOARD_SNAPSHOT,
+    WEIR_BOARD_FLUSH,
+    WEIR_BOARD_PHASE_COUNT,
+};
+
 struct weir_board_checkpoint {
-    struct weir_checkpoint_event event; // its text is below
-    char text[WEIR_BOARD_TEXT_BYTES];   // why it failed
+    struct weir_checkpoint_event event;       // its text is below
+    char text[WEIR_BOARD_TEXT_BYTES];         // why it failed
+    char slowest[WEIR_BOARD_PHASE_COUNT][64]; // the task that took longest; "": none took any time
 };
 
 struct weir_board_restart {
@@ -94,6 +104,8 @@ struct weir_board {
     struct weir_metric *build;
     struct weir_metric *budget;
     struct weir_metric *resident;
+    struct weir_metric *open_files;
+    struct weir_metric *threads;
 };
 
 struct weir_board *weir_board_create(const struct weir_config *config, const struct weir_plan *plan,

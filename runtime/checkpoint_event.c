@@ -41,10 +41,12 @@ const char *weir_checkpoint_failure_name(enum weir_checkpoint_failure failure)
     WEIR_ASSERT(!"unreachable");
 }
 
-static void keep_longest(int64_t *longest_us, int64_t from_us, int64_t to_us)
+static void keep_longest(int64_t *longest_us, uint32_t *slowest_idx, uint32_t task_idx,
+                         int64_t from_us, int64_t to_us)
 {
     if (to_us - from_us > *longest_us) {
         *longest_us = to_us - from_us;
+        *slowest_idx = task_idx;
     }
 }
 
@@ -52,12 +54,17 @@ void weir_checkpoint_event_add(struct weir_checkpoint_event *event,
                                const struct weir_snapshot *snapshot, bool is_source)
 {
     struct weir_checkpoint_phases *phases = &event->phases;
+    struct weir_checkpoint_slowest *slowest = &event->slowest;
+    uint32_t idx = snapshot->task_idx;
     if (is_source) {
-        keep_longest(&phases->trigger_us, event->triggered_us, snapshot->passed_us);
+        keep_longest(&phases->trigger_us, &slowest->trigger_idx, idx, event->triggered_us,
+                     snapshot->passed_us);
     }
-    keep_longest(&phases->align_us, 0, snapshot->align_us);
-    keep_longest(&phases->snapshot_us, snapshot->passed_us, snapshot->stored_us);
-    keep_longest(&phases->flush_us, snapshot->passed_us, snapshot->flushed_us);
+    keep_longest(&phases->align_us, &slowest->align_idx, idx, 0, snapshot->align_us);
+    keep_longest(&phases->snapshot_us, &slowest->snapshot_idx, idx, snapshot->passed_us,
+                 snapshot->stored_us);
+    keep_longest(&phases->flush_us, &slowest->flush_idx, idx, snapshot->passed_us,
+                 snapshot->flushed_us);
     for (uint32_t i = 0; snapshot->state != NULL && i < snapshot->state->file_count; i++) {
         const struct weir_state_file *file = &snapshot->state->files[i];
         if (file->is_materialised) {

@@ -39,6 +39,14 @@ struct weir_checkpoint_phases {
     int64_t total_us;    // from trigger to commit
 };
 
+// Which task took longest in a phase; says something only where the phase took any time.
+struct weir_checkpoint_slowest {
+    uint32_t trigger_idx;
+    uint32_t align_idx;
+    uint32_t snapshot_idx;
+    uint32_t flush_idx;
+};
+
 struct weir_checkpoint_event {
     enum weir_checkpoint_event_kind kind;
     int64_t number; // SKIPPED: that it would have had
@@ -47,7 +55,8 @@ struct weir_checkpoint_event {
     int64_t triggered_us;                 // monotonic, as the next one
     int64_t handed_us;                    // all tasks had acknowledged
     struct weir_checkpoint_phases phases; // COMMITTED
-    uint64_t log_bytes;                   // COMMITTED: of the files that it consists of
+    struct weir_checkpoint_slowest slowest;
+    uint64_t log_bytes; // COMMITTED: of the files that it consists of
     uint64_t materialised_bytes;
     enum weir_checkpoint_failure failure; // FAILED
     const char *text;                     // FAILED; valid during the call

@@ -250,6 +250,18 @@ static const char *state_of(enum weir_checkpoint_event_kind kind)
     return "skipped";
 }
 
+static void add_slowest(yyjson_mut_doc *document, yyjson_mut_val *entry,
+                        const struct weir_board_checkpoint *checkpoint)
+{
+    static const char *const names[] = {"trigger", "align", "snapshot", "flush"};
+    yyjson_mut_val *slowest = yyjson_mut_obj_add_obj(document, entry, "slowest_tasks");
+    for (int i = 0; i < WEIR_BOARD_PHASE_COUNT; i++) {
+        if (checkpoint->slowest[i][0] != '\0') {
+            yyjson_mut_obj_add_strcpy(document, slowest, names[i], checkpoint->slowest[i]);
+        }
+    }
+}
+
 static void add_checkpoint(yyjson_mut_doc *document, yyjson_mut_val *list,
                            const struct weir_board_checkpoint *checkpoint)
 {
@@ -268,6 +280,7 @@ static void add_checkpoint(yyjson_mut_doc *document, yyjson_mut_val *list,
         yyjson_mut_obj_add_real(document, parts, "snapshot", (double)phases->snapshot_us / 1e3);
         yyjson_mut_obj_add_real(document, parts, "flush", (double)phases->flush_us / 1e3);
         yyjson_mut_obj_add_real(document, parts, "commit", (double)phases->commit_us / 1e3);
+        add_slowest(document, entry, checkpoint);
         yyjson_mut_obj_add_uint(document, entry, "log_bytes", event->log_bytes);
         yyjson_mut_obj_add_uint(document, entry, "materialised_bytes", event->materialised_bytes);
     }

@@ -147,4 +147,12 @@ const struct weir_metric_family weir_metric_families[WEIR_METRIC_COUNT] = {
                             {"pool"},
                             "Memory by what it is used for; budget and resident are those of the "
                             "process."},
+    [WEIR_METRIC_OPEN_FILES] = {"weir_open_files",
+                                WEIR_METRIC_GAUGE,
+                                {NULL},
+                                "Files and connections that the process has open."},
+    [WEIR_METRIC_THREADS] = {"weir_threads",
+                             WEIR_METRIC_GAUGE,
+                             {NULL},
+                             "Threads of the process, those of its libraries included."},
 };

@@ -151,6 +151,12 @@ static void check_counts(const struct metrics_page *page, const struct sql_job *
 static void check_state(const struct metrics_page *page)
 {
     expect(page, "weir_state_entries", "groups", GROUP_COUNT);
+    expect(page, "weir_operator_records_total", "operator=\"sink numbers\";direction=\"in\"", 5);
+    expect(page, "weir_source_open_transaction_seconds", "", 0);
+    expect(page, "weir_source_partitions_quarantined", "", 0);
+    assert_true(metrics_sum(page, "weir_open_files", "", NULL) > 5);
+    assert_true(metrics_sum(page, "weir_threads", "", NULL) > 5);
+    assert_true(metrics_sum(page, "weir_memory_bytes", "pool=\"send_queue\"", NULL) >= 0);
     expect(page, "weir_job_state", "state=\"running\"", 1);
     expect(page, "weir_job_state", "", 1);
     expect(page, "weir_ready", "", 1);
