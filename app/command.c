@@ -49,8 +49,15 @@ void weir_command_load_given(const struct weir_cli *cli, struct weir_arena *aren
                      arena, config, faults);
 }
 
+int weir_command_refuse(const struct weir_cli *cli, const struct weir_fault_list *faults)
+{
+    weir_fault_list_print(faults, cli->err);
+    return faults->unreachable_count == faults->count ? WEIR_EXIT_FAILED : WEIR_EXIT_REFUSED;
+}
+
 int weir_command_fail(const struct weir_cli *cli, const struct weir_error *error)
 {
     fprintf(cli->err, "weir: %s\n", error->text);
-    return error->action == WEIR_ACTION_REFUSE ? WEIR_EXIT_REFUSED : WEIR_EXIT_FAILED;
+    bool is_refused = error->action == WEIR_ACTION_REFUSE || error->domain == WEIR_DOMAIN_ACCESS;
+    return is_refused ? WEIR_EXIT_REFUSED : WEIR_EXIT_FAILED;
 }

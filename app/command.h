@@ -65,6 +65,10 @@ void weir_command_load_to_act(const struct weir_cli *cli, struct weir_arena *are
 void weir_command_load_given(const struct weir_cli *cli, struct weir_arena *arena,
                              struct weir_config *config, struct weir_fault_list *faults);
 
+// Prints the faults of what was loaded; the exit code. A registry that did not answer in time, and
+// nothing else, is no fault of what is given.
+int weir_command_refuse(const struct weir_cli *cli, const struct weir_fault_list *faults);
+
 // Tells cli->err the error; returns the exit code that it ends with.
 int weir_command_fail(const struct weir_cli *cli, const struct weir_error *error);
 

@@ -61,9 +61,8 @@ static int run(const struct weir_cli *cli, const struct weir_command_line *line)
     const struct weir_plan *plan = weir_command_load(cli, arena, &config, &faults);
     int exit_code = WEIR_EXIT_OK;
     print_notices(&config, cli->err);
-    weir_fault_list_print(&faults, cli->err);
     if (faults.count > 0) {
-        exit_code = WEIR_EXIT_REFUSED;
+        exit_code = weir_command_refuse(cli, &faults);
     } else if ((line->options & OPTION_CONNECT) != 0) {
         exit_code = connect(cli, &config, plan, arena, is_json);
     } else {

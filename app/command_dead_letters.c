@@ -39,11 +39,11 @@ static int run(const struct weir_cli *cli, const struct weir_command_line *line)
     if (faults.count == 0 && request.topic == NULL) {
         weir_fault_list_add(&faults, "neither --topic nor WEIR_DEAD_LETTER_TOPIC names the topic");
     }
-    int exit_code = WEIR_EXIT_REFUSED;
+    int exit_code;
     if (faults.count == 0) {
         exit_code = run_loaded(cli, &config, &request);
     } else {
-        weir_fault_list_print(&faults, cli->err);
+        exit_code = weir_command_refuse(cli, &faults);
     }
     weir_arena_destroy(arena);
     return exit_code;

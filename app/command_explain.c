@@ -28,9 +28,10 @@ static int run(const struct weir_cli *cli, const struct weir_command_line *line)
     if (config.sql_text != NULL) {
         plan = weir_job_plan(&config, arena, &faults);
     }
-    weir_fault_list_print(&faults, cli->err);
-    bool is_ok = faults.count == 0;
-    if (is_ok) {
+    int exit_code = WEIR_EXIT_OK;
+    if (faults.count > 0) {
+        exit_code = weir_command_refuse(cli, &faults);
+    } else {
         struct weir_buffer text = {0};
         weir_plan_explain(plan,
                           (line->options & OPTION_DOT) != 0    ? WEIR_EXPLAIN_DOT
@@ -42,7 +43,7 @@ static int run(const struct weir_cli *cli, const struct weir_command_line *line)
         weir_buffer_deinit(&text);
     }
     weir_arena_destroy(arena);
-    return is_ok ? WEIR_EXIT_OK : WEIR_EXIT_REFUSED;
+    return exit_code;
 }
 
 const struct weir_command weir_explain_command = {

@@ -40,11 +40,11 @@ static int run(const struct weir_cli *cli, const struct weir_command_line *line)
     if (weir_parse_start(to, arena, &where, &error) != WEIR_OK) {
         weir_fault_list_add(&faults, "--to: %s", error.text);
     }
-    int exit_code = WEIR_EXIT_REFUSED;
+    int exit_code;
     if (faults.count == 0) {
         exit_code = run_loaded(cli, &config, table, where.start);
     } else {
-        weir_fault_list_print(&faults, cli->err);
+        exit_code = weir_command_refuse(cli, &faults);
     }
     weir_arena_destroy(arena);
     return exit_code;

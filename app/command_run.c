@@ -12,7 +12,7 @@ static int run(const struct weir_cli *cli, const struct weir_command_line *line)
     struct weir_fault_list faults;
     struct weir_config config;
     weir_command_load_to_act(cli, arena, &config, &faults);
-    int exit_code = WEIR_EXIT_REFUSED;
+    int exit_code;
     if (faults.count == 0) {
         weir_log_init(config.log_level, config.log_format);
         for (uint32_t i = 0; i < config.notice_count; i++) {
@@ -20,7 +20,7 @@ static int run(const struct weir_cli *cli, const struct weir_command_line *line)
         }
         exit_code = cli->run(&config);
     } else {
-        weir_fault_list_print(&faults, cli->err);
+        exit_code = weir_command_refuse(cli, &faults);
     }
     weir_arena_destroy(arena);
     return exit_code;

@@ -16,8 +16,7 @@ static int run(const struct weir_cli *cli, const struct weir_command_line *line)
     weir_command_load(cli, arena, &config, &faults);
     int exit_code = WEIR_EXIT_OK;
     if (faults.count > 0) {
-        weir_fault_list_print(&faults, cli->err);
-        exit_code = WEIR_EXIT_REFUSED;
+        exit_code = weir_command_refuse(cli, &faults);
     } else {
         weir_log_init(config.log_level, config.log_format);
         if (weir_transactions(&config, (line->options & OPTION_ABORT) != 0, cli->out, &error) !=

@@ -12,6 +12,8 @@
 struct weir_fault_list {
     struct weir_arena *arena; // texts and the list live here
     uint32_t count;
+    uint32_t
+        unreachable_count; // of them: somebody did not answer, nothing is wrong with what is given
     uint32_t capacity;
     const char **texts; // no newline at the end; an SQL fault has several lines
 };

@@ -4,6 +4,7 @@
 
 #include "app/quarantine.h"
 #include "app/registries.h"
+#include "app/registry_columns.h"
 #include "app/secret.h"
 #include "app/topics.h"
 
@@ -73,6 +74,7 @@ const struct weir_plan *weir_job_plan(const struct weir_config *config, struct w
     }
     if (weir_sql_plan_asking(sql_text, config->columns, arena, &plan, &error) != WEIR_OK) {
         add_sql_faults(config, error.text, faults);
+        faults->unreachable_count += weir_registry_columns_unreachable(config->columns);
         return NULL;
     }
     return plan;

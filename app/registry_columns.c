@@ -260,6 +260,18 @@ static enum weir_status ask(struct weir_sql_columns *base, const struct weir_tab
     return known->status;
 }
 
+uint32_t weir_registry_columns_unreachable(const struct weir_sql_columns *base)
+{
+    const struct registry_columns *columns = (const struct registry_columns *)base;
+    uint32_t count = 0;
+    for (const struct known *known = columns->known; known != NULL; known = known->next) {
+        bool is_asked_in_vain =
+            known->status != WEIR_OK && known->error.action != WEIR_ACTION_REFUSE;
+        count += is_asked_in_vain ? 1 : 0;
+    }
+    return count;
+}
+
 struct weir_sql_columns *weir_registry_columns_create(const struct weir_config *config,
                                                       struct weir_arena *arena)
 {

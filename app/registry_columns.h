@@ -14,4 +14,7 @@
 struct weir_sql_columns *weir_registry_columns_create(const struct weir_config *config,
                                                       struct weir_arena *arena);
 
+// How many of the tables that were asked for got no answer in time; each is one fault of the SQL.
+uint32_t weir_registry_columns_unreachable(const struct weir_sql_columns *columns);
+
 #endif

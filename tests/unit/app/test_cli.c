@@ -222,6 +222,44 @@ static void test_run_touches_nothing_with_a_fault(void **state)
     fixture_deinit(&fixture);
 }
 
+// A registry that does not answer is as a broker that does not; one that nobody has named is not.
+static void test_a_registry_that_is_not_there_is_no_fault_of_the_configuration(void **state)
+{
+    (void)state;
+    static const char columns[] = "CREATE TABLE src () WITH (topic = 'in', format = 'avro');"
+                                  "CREATE TABLE dst (id bigint) WITH (topic = 'out');"
+                                  "INSERT INTO dst SELECT id FROM src;";
+    static const char *const commands[] = {"run", "check", "explain", "transactions"};
+    struct fixture fixture;
+    fixture_init(&fixture);
+    char *environment[] = {
+        weir_arena_printf(fixture.arena, "WEIR_SQL=%s", columns),
+        "WEIR_JOB_ID=flights",
+        "WEIR_KAFKA_BOOTSTRAP_SERVERS=broker:9092",
+        "WEIR_CONNECT_TIMEOUT=100ms",
+        "WEIR_SCHEMA_REGISTRY=http://127.0.0.1:1",
+        NULL, // another fault
+        NULL,
+    };
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+        struct outcome outcome = invoke(&fixture, environment, ARGV((char *)commands[i]));
+        assert_non_null(strstr(outcome.err, "the columns cannot be had: gave up waiting: schema "
+                                            "registry http://127.0.0.1:1, subject \"in-value\""));
+        assert_int_equal(outcome.exit_code, WEIR_EXIT_FAILED);
+        outcome_deinit(&outcome);
+    }
+    environment[5] = "WEIR_BOUNDED=x";
+    struct outcome outcome = invoke(&fixture, environment, ARGV("run"));
+    assert_int_equal(outcome.exit_code, WEIR_EXIT_REFUSED);
+    outcome_deinit(&outcome);
+    environment[4] = NULL;
+    outcome = invoke(&fixture, environment, ARGV("run"));
+    assert_non_null(strstr(outcome.err, "neither option schema_registry nor WEIR_SCHEMA_REGISTRY"));
+    assert_int_equal(outcome.exit_code, WEIR_EXIT_REFUSED);
+    outcome_deinit(&outcome);
+    fixture_deinit(&fixture);
+}
+
 static void test_check(void **state)
 {
     (void)state;
@@ -332,6 +370,7 @@ int main(void)
         cmocka_unit_test(test_config_prints_and_reports),
         cmocka_unit_test(test_run_is_the_default),
         cmocka_unit_test(test_run_touches_nothing_with_a_fault),
+        cmocka_unit_test(test_a_registry_that_is_not_there_is_no_fault_of_the_configuration),
         cmocka_unit_test(test_check),
         cmocka_unit_test(test_check_compares_plan_and_configuration),
         cmocka_unit_test(test_check_reports_configuration_and_sql_at_once),
