@@ -19,6 +19,7 @@
 
 enum {
     NODE_COUNT_MAX = 3,
+    LISTENERS_MAX = 4, // beside the harness's own
     READY_TIMEOUT_MS = 60000,
     FETCH_TIMEOUT_MS = 600000,
     ID_CHARS = 22 // 16 bytes in base64
@@ -30,6 +31,8 @@ struct node {
     int controller_port;
     int reserved_fds[3]; // hold the ports while the node is down
     int advertised_port; // the proxy's, or client_port
+    int listener_ports[LISTENERS_MAX];
+    int listener_fds[LISTENERS_MAX];
     char *properties_path;
     char *log_path;
     struct weir_test_process *process;
@@ -45,6 +48,9 @@ struct weir_test_cluster {
     char *kafka_dir; // jars and argument files
     char *bootstrap;
     char *direct_bootstrap;
+    int listener_count;
+    const char *listener_names[LISTENERS_MAX];
+    char *listener_bootstraps[LISTENERS_MAX];
 };
 
 static const char common_properties[] =
@@ -162,13 +168,19 @@ static void write_properties(const struct weir_test_cluster *cluster, int node_i
         snprintf(voters + length, sizeof(voters) - length, "%s%d@127.0.0.1:%d", i > 0 ? "," : "",
                  i + 1, cluster->nodes[i].controller_port);
     }
+    char listeners[256] = "";
+    for (int i = 0; i < cluster->listener_count; i++) {
+        size_t length = strlen(listeners);
+        snprintf(listeners + length, sizeof(listeners) - length, ",%s://127.0.0.1:%d",
+                 cluster->listener_names[i], node->listener_ports[i]);
+    }
     int replicas = cluster->node_count;
     int in_sync = replicas == 3 ? 2 : 1;
     char *text = weir_test_format(
         "node.id=%d\n"
         "controller.quorum.voters=%s\n"
-        "listeners=CLIENTS://127.0.0.1:%d,DIRECT://127.0.0.1:%d,CONTROLLER://127.0.0.1:%d\n"
-        "advertised.listeners=CLIENTS://127.0.0.1:%d,DIRECT://127.0.0.1:%d\n"
+        "listeners=CLIENTS://127.0.0.1:%d,DIRECT://127.0.0.1:%d,CONTROLLER://127.0.0.1:%d%s\n"
+        "advertised.listeners=CLIENTS://127.0.0.1:%d,DIRECT://127.0.0.1:%d%s\n"
         "log.dirs=%s/node-%d\n"
         "default.replication.factor=%d\n"
         "offsets.topic.replication.factor=%d\n"
@@ -177,8 +189,9 @@ static void write_properties(const struct weir_test_cluster *cluster, int node_i
         "transaction.state.log.min.isr=%d\n"
         "%s%s\n",
         node_idx + 1, voters, node->client_port, node->direct_port, node->controller_port,
-        node->advertised_port, node->direct_port, cluster->dir, node_idx, replicas, replicas,
-        replicas, in_sync, in_sync, common_properties, more != NULL ? more : "");
+        listeners, node->advertised_port, node->direct_port, listeners, cluster->dir, node_idx,
+        replicas, replicas, replicas, in_sync, in_sync, common_properties,
+        more != NULL ? more : "");
     weir_test_write_file(node->properties_path, text);
     free(text);
 }
@@ -254,6 +267,9 @@ static void prepare_node(struct weir_test_cluster *cluster, int node_idx, bool i
     node->reserved_fds[0] = weir_test_port_reserve(&node->client_port);
     node->reserved_fds[1] = weir_test_port_reserve(&node->direct_port);
     node->reserved_fds[2] = weir_test_port_reserve(&node->controller_port);
+    for (int i = 0; i < cluster->listener_count; i++) {
+        node->listener_fds[i] = weir_test_port_reserve(&node->listener_ports[i]);
+    }
     node->advertised_port = is_proxied
                                 ? weir_test_proxy_add_route(cluster->proxy, node->client_port)
                                 : node->client_port;
@@ -262,16 +278,32 @@ static void prepare_node(struct weir_test_cluster *cluster, int node_idx, bool i
     format_node(cluster, node_idx);
 }
 
-static char *list_servers(const struct weir_test_cluster *cluster, bool is_direct)
+enum { ADVERTISED = -1, DIRECT = -2 };
+
+// listener: one of the two, or the place of one that was asked for.
+static char *list_servers(const struct weir_test_cluster *cluster, int listener)
 {
     char text[128] = "";
     for (int i = 0; i < cluster->node_count; i++) {
         const struct node *node = &cluster->nodes[i];
         size_t length = strlen(text);
-        snprintf(text + length, sizeof(text) - length, "%s127.0.0.1:%d", i > 0 ? "," : "",
-                 is_direct ? node->direct_port : node->advertised_port);
+        int port = listener == ADVERTISED ? node->advertised_port
+                   : listener == DIRECT   ? node->direct_port
+                                          : node->listener_ports[listener];
+        snprintf(text + length, sizeof(text) - length, "%s127.0.0.1:%d", i > 0 ? "," : "", port);
     }
     return weir_test_format("%s", text);
+}
+
+static void note_listeners(struct weir_test_cluster *cluster, const char *const *names)
+{
+    for (int i = 0; names != NULL && names[i] != NULL; i++) {
+        if (i == LISTENERS_MAX) {
+            WEIR_TEST_FAIL("at most %d listeners", LISTENERS_MAX);
+        }
+        cluster->listener_names[i] = names[i];
+        cluster->listener_count = i + 1;
+    }
 }
 
 struct weir_test_cluster *weir_test_cluster_start(const struct weir_test_cluster_options *options)
@@ -283,6 +315,7 @@ struct weir_test_cluster *weir_test_cluster_start(const struct weir_test_cluster
     if (cluster->node_count > NODE_COUNT_MAX) {
         WEIR_TEST_FAIL("at most %d nodes", NODE_COUNT_MAX);
     }
+    note_listeners(cluster, options->listeners);
     make_id(cluster->id);
     cluster->dir = weir_test_dir_create("cluster");
     cluster->version = choose_version(options->version);
@@ -300,8 +333,11 @@ struct weir_test_cluster *weir_test_cluster_start(const struct weir_test_cluster
     for (int i = 0; i < cluster->node_count; i++) {
         wait_ready(cluster, i);
     }
-    cluster->bootstrap = list_servers(cluster, false);
-    cluster->direct_bootstrap = list_servers(cluster, true);
+    cluster->bootstrap = list_servers(cluster, ADVERTISED);
+    cluster->direct_bootstrap = list_servers(cluster, DIRECT);
+    for (int i = 0; i < cluster->listener_count; i++) {
+        cluster->listener_bootstraps[i] = list_servers(cluster, i);
+    }
     return cluster;
 }
 
@@ -316,8 +352,14 @@ void weir_test_cluster_destroy(struct weir_test_cluster *cluster)
         for (size_t j = 0; j < sizeof(node->reserved_fds) / sizeof(node->reserved_fds[0]); j++) {
             close(node->reserved_fds[j]);
         }
+        for (int j = 0; j < cluster->listener_count; j++) {
+            close(node->listener_fds[j]);
+        }
         free(node->properties_path);
         free(node->log_path);
+    }
+    for (int i = 0; i < cluster->listener_count; i++) {
+        free(cluster->listener_bootstraps[i]);
     }
     weir_test_proxy_destroy(cluster->proxy);
     free(cluster->version);
@@ -335,6 +377,31 @@ const char *weir_test_cluster_bootstrap(const struct weir_test_cluster *cluster)
 const char *weir_test_cluster_direct_bootstrap(const struct weir_test_cluster *cluster)
 {
     return cluster->direct_bootstrap;
+}
+
+const char *weir_test_cluster_listener(const struct weir_test_cluster *cluster, int listener)
+{
+    if (listener < 0 || listener >= cluster->listener_count) {
+        WEIR_TEST_FAIL("no listener %d", listener);
+    }
+    return cluster->listener_bootstraps[listener];
+}
+
+void weir_test_cluster_run_tool(const struct weir_test_cluster *cluster, const char *const *words)
+{
+    enum { WORDS_MAX = 30 };
+    char *arguments = weir_test_format("@%s/light.args", cluster->kafka_dir);
+    char *log_path = weir_test_format("%s/tools.log", cluster->dir);
+    const char *argv[WORDS_MAX + 3] = {"java", arguments};
+    for (int i = 0; words[i] != NULL; i++) {
+        if (i == WORDS_MAX) {
+            WEIR_TEST_FAIL("more than %d words", WORDS_MAX);
+        }
+        argv[i + 2] = words[i];
+    }
+    run_to_end(argv, log_path);
+    free(log_path);
+    free(arguments);
 }
 
 struct weir_test_proxy *weir_test_cluster_proxy(const struct weir_test_cluster *cluster)

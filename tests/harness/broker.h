@@ -9,7 +9,8 @@
 //  2. Neither a cluster nor its data outlives the test program (see process.h, base.h).
 //
 // Each node has a listener for clients (bootstrap) and one for brokers and the harness itself
-// (direct); the latter never goes through the proxy. Node numbers count from 0; node.id is one
+// (direct); the latter never goes through the proxy. More listeners can be asked for, which do not
+// either. Node numbers count from 0; node.id is one
 // more. The broker's jars come from tools/kafka-fetch.sh, which the first start on a machine waits
 // for. Thread: all of it belongs to the thread of the tests. Calls block until their effect is
 // there.
@@ -29,6 +30,8 @@ struct weir_test_cluster_options {
                             // harness's own; may be NULL
     const char *version;    // NULL: $WEIR_TEST_KAFKA_VERSION, else the first of tools/kafka-version
     bool is_proxied;        // advertise the proxy's ports: clients cannot go around it
+    const char *const *listeners; // names of more listeners, NULL behind the last, at most four;
+                                  // how they are spoken to is up to the properties; may be NULL
 };
 
 // Settings of the harness that differ from a broker's defaults and matter to tests: topics are not
@@ -45,6 +48,13 @@ const char *weir_test_cluster_bootstrap(const struct weir_test_cluster *cluster)
 
 // For the test's own questions.
 const char *weir_test_cluster_direct_bootstrap(const struct weir_test_cluster *cluster);
+
+// host:port of every node at one of the listeners of the options, by its place there.
+const char *weir_test_cluster_listener(const struct weir_test_cluster *cluster, int listener);
+
+// Runs one of Kafka's own tools to its end: the class, its arguments, NULL. Fails the test if the
+// tool does.
+void weir_test_cluster_run_tool(const struct weir_test_cluster *cluster, const char *const *words);
 
 // NULL if the cluster is not proxied. The cluster destroys it.
 struct weir_test_proxy *weir_test_cluster_proxy(const struct weir_test_cluster *cluster);
