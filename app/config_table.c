@@ -236,7 +236,8 @@ const struct weir_variable weir_variables[] = {
         .form = "comma-separated `unverified_transactions`, `state_loss`",
         .meaning =
             "What is allowed on purpose. `unverified_transactions`: brokers that do not verify "
-            "transactions, where a late request can double or rewind results. `state_loss`: a "
+            "transactions, where a late request can double or rewind results, or do not let weir's "
+            "user ask whether they do. `state_loss`: a "
             "changed job that drops state.",
     },
     {

@@ -10,6 +10,9 @@
 //   failed, action refuse        exit 2 before the first life ran, 1 afterwards
 //   failed, action fenced        wait, look at the pointer: newer owner → exit 3, else next life
 //   failed, action recover       next life after a pause, while attempts are left; else exit 1
+//   failed, a right is missing   exit 2 before the first life ran; as recover once something was
+//                                committed, since then it was taken away and may come back; else
+//                                exit 1
 #include "app/run.h"
 
 #include "app/config.h"
@@ -48,7 +51,8 @@ struct run {
     struct weir_arena *arena;      // the process's
     struct weir_http_server *http; // NULL: off
     struct weir_restart restart;
-    bool has_run; // a life got as far as running
+    bool has_run;       // a life got as far as running
+    bool has_committed; // a checkpoint: every right was there
     int64_t contest_backoff_ms;
 };
 
@@ -194,12 +198,24 @@ static int on_recover(struct run *run, const struct weir_error *error)
     return -1;
 }
 
+static int on_access_refused(struct run *run, const struct weir_error *error)
+{
+    if (run->has_committed) {
+        return on_recover(run, error);
+    }
+    weir_log(WEIR_LOG_ERROR, "%s", error->text);
+    return run->has_run ? WEIR_EXIT_FAILED : WEIR_EXIT_REFUSED;
+}
+
 // The exit code, or -1: another life.
 static int on_failed(struct run *run, const struct weir_error *error)
 {
     if (weir_stop_requests > 0) {
         weir_log(WEIR_LOG_ERROR, "%s; stopping without a final checkpoint", error->text);
         return WEIR_EXIT_FAILED;
+    }
+    if (error->domain == WEIR_DOMAIN_ACCESS) {
+        return on_access_refused(run, error);
     }
     switch (error->action) {
     case WEIR_ACTION_REFUSE:
@@ -225,6 +241,7 @@ static int live_until_over(struct run *run)
         live(run, &outcome);
         int64_t life_ms = weir_now_ms(run->context.clock) - began_ms;
         weir_restart_note_life(&run->restart, life_ms, outcome.committed_count);
+        run->has_committed = run->has_committed || outcome.committed_count > 0;
         int exit_code = -1;
         switch (outcome.kind) {
         case WEIR_OUTCOME_NONE: // a second stop request

@@ -57,7 +57,7 @@ static const struct rd_kafka_metadata *ask_for_brokers(rd_kafka_t *handle, int32
     rd_kafka_topic_destroy(topic);
     if (code != RD_KAFKA_RESP_ERR_NO_ERROR) {
         rd_kafka_poll(handle, 0); // takes in what its connections failed of
-        char last[256];
+        char last[640];
         weir_rdkafka_last_error(last, sizeof(last));
         weir_rdkafka_error_set(error, WEIR_RDKAFKA_ASK, code, last[0] != '\0' ? last : NULL,
                                "asking for the brokers");
@@ -175,12 +175,13 @@ enum weir_status weir_rdkafka_topic_info(struct weir_kafka *kafka, const char *t
         code == RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC) {
         return WEIR_OK;
     }
-    return weir_rdkafka_error_set(error, WEIR_RDKAFKA_ASK, code, NULL, "asking about topic '%s'",
-                                  topic);
+    weir_rdkafka_error_set(error, WEIR_RDKAFKA_ASK, code, NULL, "asking about topic '%s'", topic);
+    return weir_rdkafka_error_name_right(error, code, "Read (of a source) or Write (of a sink)",
+                                         topic);
 }
 
 static enum weir_status send_new_topic(rd_kafka_t *handle, rd_kafka_NewTopic_t *new_topic,
-                                       int32_t timeout_ms, const char *what,
+                                       const char *topic, int32_t timeout_ms, const char *what,
                                        struct weir_error *error)
 {
     rd_kafka_AdminOptions_t *options =
@@ -201,6 +202,7 @@ static enum weir_status send_new_topic(rd_kafka_t *handle, rd_kafka_NewTopic_t *
             status = weir_rdkafka_error_set(
                 error, WEIR_RDKAFKA_ASK, code,
                 count == 1 ? rd_kafka_topic_result_error_string(results[0]) : NULL, "%s", what);
+            weir_rdkafka_error_name_right(error, code, "Create", topic);
         }
     }
     rd_kafka_event_destroy(event);
@@ -226,7 +228,7 @@ enum weir_status weir_rdkafka_create_topic(struct weir_kafka *kafka, const char 
         return weir_rdkafka_error_set(error, WEIR_RDKAFKA_ASK, RD_KAFKA_RESP_ERR__INVALID_ARG, text,
                                       "%s", what);
     }
-    enum weir_status status = send_new_topic(handle, new_topic, timeout_ms, what, error);
+    enum weir_status status = send_new_topic(handle, new_topic, topic, timeout_ms, what, error);
     rd_kafka_NewTopic_destroy(new_topic);
     return status;
 }
@@ -260,6 +262,7 @@ static enum weir_status describe_config(rd_kafka_t *handle, rd_kafka_ResourceTyp
             weir_rdkafka_error_set(
                 error, WEIR_RDKAFKA_ASK, code,
                 count == 1 ? rd_kafka_ConfigResource_error_string(resources[0]) : NULL, "%s", what);
+            weir_rdkafka_error_name_right(error, code, "DescribeConfigs", resource_name);
         } else {
             status = WEIR_OK;
             copy_text(value, size_bytes, "");

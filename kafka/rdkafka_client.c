@@ -27,7 +27,9 @@ static _Atomic uint64_t broker_error_count;
 
 // What a connection last failed of: the reason behind a question that only timed out.
 static pthread_mutex_t last_error_lock = PTHREAD_MUTEX_INITIALIZER;
-static char last_error[256];
+static char last_error[480];
+// Guarded by last_error_lock too: the topic that a transaction was last refused.
+static char last_refused_topic[256];
 
 struct weir_rdkafka *weir_rdkafka_of(struct weir_kafka *kafka)
 {
@@ -41,10 +43,43 @@ uint64_t weir_rdkafka_error_count(void)
     return atomic_load_explicit(&broker_error_count, memory_order_relaxed);
 }
 
+// Kafka 4.0 refuses what librdkafka before 2.6.1 answers to its SCRAM challenge, with the words for
+// a wrong password.
+static const char *scram_hint(const char *text)
+{
+    return rd_kafka_version() < 0x020601ff && strstr(text, "mechanism SCRAM") != NULL
+               ? "; a right password too: this librdkafka (before 2.6.1) cannot log in by SCRAM at "
+                 "Kafka 4.0 and later"
+               : "";
+}
+
 void weir_rdkafka_last_error(char *text, size_t size_bytes)
 {
     pthread_mutex_lock(&last_error_lock);
-    snprintf(text, size_bytes, "%s", last_error);
+    snprintf(text, size_bytes, "%s%s", last_error, scram_hint(last_error));
+    pthread_mutex_unlock(&last_error_lock);
+}
+
+// Only the log says which partition a transaction was refused: `… partition "<topic>" [<n>] to
+// transaction: <why>`.
+static void note_refused_topic(const char *facility, const char *text)
+{
+    static const char before[] = "add partition \"";
+    const char *name = strcmp(facility, "ADDPARTS") == 0 ? strstr(text, before) : NULL;
+    if (name == NULL || strstr(text, "authorization failed") == NULL) {
+        return;
+    }
+    name += sizeof(before) - 1;
+    pthread_mutex_lock(&last_error_lock);
+    snprintf(last_refused_topic, sizeof(last_refused_topic), "%.*s", (int)strcspn(name, "\""),
+             name);
+    pthread_mutex_unlock(&last_error_lock);
+}
+
+void weir_rdkafka_last_refused_topic(char *name, size_t size_bytes)
+{
+    pthread_mutex_lock(&last_error_lock);
+    snprintf(name, size_bytes, "%s", last_refused_topic);
     pthread_mutex_unlock(&last_error_lock);
 }
 
@@ -90,6 +125,7 @@ void weir_rdkafka_log_callback(const rd_kafka_t *handle, int level, const char *
                                const char *text)
 {
     enum weir_log_level weir_level = level_of(level, facility, text);
+    note_refused_topic(facility, text);
     if (!weir_log_is_on(weir_level)) {
         return;
     }

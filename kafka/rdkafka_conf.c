@@ -7,10 +7,12 @@
 
 #include "runtime/base/assert.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 enum { FETCH_BYTES_MAX = 4 << 20 }; // of one answer, as compressed: 16 partitions of 256 KiB
 
@@ -340,6 +342,26 @@ enum weir_status weir_rdkafka_limits(struct weir_kafka *kafka, struct weir_clien
     return WEIR_OK;
 }
 
+// The files of TLS: the library that reads them tells which one it was in lines of the log alone.
+static bool set_unreadable_file(rd_kafka_conf_t *conf, struct weir_error *error)
+{
+    static const char *const names[] = {"ssl.ca.location", "ssl.certificate.location",
+                                        "ssl.key.location", "ssl.keystore.location",
+                                        "ssl.crl.location"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        char path[512] = "";
+        size_t path_bytes = sizeof(path);
+        if (rd_kafka_conf_get(conf, names[i], path, &path_bytes) == RD_KAFKA_CONF_OK &&
+            path[0] != '\0' && strcmp(path, "probe") != 0 && access(path, R_OK) != 0) {
+            weir_error_set(error, WEIR_DOMAIN_CONFIG, WEIR_ACTION_REFUSE,
+                           "Kafka property %s: cannot read \"%s\": %s", names[i], path,
+                           strerror(errno));
+            return true;
+        }
+    }
+    return false;
+}
+
 rd_kafka_t *weir_rdkafka_handle_create(rd_kafka_type_t type, rd_kafka_conf_t *conf,
                                        struct weir_error *error)
 {
@@ -351,8 +373,11 @@ rd_kafka_t *weir_rdkafka_handle_create(rd_kafka_type_t type, rd_kafka_conf_t *co
     char text[512];
     rd_kafka_t *handle = rd_kafka_new(type, conf, text, sizeof(text));
     if (handle == NULL) {
+        if (!set_unreadable_file(conf, error)) {
+            weir_error_set(error, WEIR_DOMAIN_CONFIG, WEIR_ACTION_REFUSE, "Kafka properties: %s",
+                           text);
+        }
         rd_kafka_conf_destroy(conf);
-        weir_error_set(error, WEIR_DOMAIN_CONFIG, WEIR_ACTION_REFUSE, "Kafka properties: %s", text);
         return NULL;
     }
     if (needs_tokens) {

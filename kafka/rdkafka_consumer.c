@@ -200,6 +200,7 @@ static bool read_event(struct consumer *consumer, const rd_kafka_message_t *mess
     weir_rdkafka_error_set(error, WEIR_RDKAFKA_CONSUME, message->err,
                            rd_kafka_message_errstr(message), "reading topic '%s', partition %d",
                            partition->topic, (int)partition->partition);
+    weir_rdkafka_error_name_right(error, message->err, "Read", partition->topic);
     fetched->error = error;
     return true;
 }

@@ -7,6 +7,7 @@
 #include "runtime/base/assert.h"
 
 #include <stdio.h>
+#include <string.h>
 
 // What to do by kind of call.
 struct translation {
@@ -32,11 +33,15 @@ static const struct translation translations[] = {
     ROW(INVALID_PRODUCER_EPOCH, KAFKA, FENCED, FENCED, FENCED, FENCED),
     ROW(PRODUCER_FENCED, KAFKA, FENCED, FENCED, FENCED, FENCED),
 
-    // Settings and rights: the operator has to change something.
-    ROW(TOPIC_AUTHORIZATION_FAILED, KAFKA, REFUSE, FAIL, FAIL, FAIL),
-    ROW(GROUP_AUTHORIZATION_FAILED, KAFKA, REFUSE, FAIL, FAIL, FAIL),
-    ROW(CLUSTER_AUTHORIZATION_FAILED, KAFKA, REFUSE, FAIL, FAIL, FAIL),
-    ROW(TRANSACTIONAL_ID_AUTHORIZATION_FAILED, KAFKA, REFUSE, FAIL, FAIL, FAIL),
+    // Rights: somebody has to give them. Whoever holds the error decides by the domain, as they can
+    // be
+    // taken and given back while a job runs.
+    ROW(TOPIC_AUTHORIZATION_FAILED, ACCESS, REFUSE, FAIL, FAIL, FAIL),
+    ROW(GROUP_AUTHORIZATION_FAILED, ACCESS, REFUSE, FAIL, FAIL, FAIL),
+    ROW(CLUSTER_AUTHORIZATION_FAILED, ACCESS, REFUSE, FAIL, FAIL, FAIL),
+    ROW(TRANSACTIONAL_ID_AUTHORIZATION_FAILED, ACCESS, REFUSE, FAIL, FAIL, FAIL),
+
+    // Settings: the operator has to change something.
     ROW(SASL_AUTHENTICATION_FAILED, KAFKA, REFUSE, FAIL, FAIL, FAIL),
     ROW(UNSUPPORTED_SASL_MECHANISM, KAFKA, REFUSE, FAIL, FAIL, FAIL),
     ROW(SECURITY_DISABLED, KAFKA, REFUSE, FAIL, FAIL, FAIL),
@@ -138,6 +143,54 @@ enum weir_status weir_rdkafka_error_set(struct weir_error *error, enum weir_rdka
     return status;
 }
 
+enum weir_status weir_rdkafka_error_name_right(struct weir_error *error, rd_kafka_resp_err_t code,
+                                               const char *operation, const char *name)
+{
+    static const struct {
+        rd_kafka_resp_err_t code;
+        const char *named;
+        const char *unnamed;
+    } resources[] = {
+        {RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED, "topic", "one of the topics"},
+        {RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED, "group", "the group of the job"},
+        {RD_KAFKA_RESP_ERR_TRANSACTIONAL_ID_AUTHORIZATION_FAILED, "transactional id",
+         "the transactional ids of the job"},
+        {RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED, NULL, "the cluster"},
+    };
+    for (size_t i = 0; error != NULL && i < sizeof(resources) / sizeof(resources[0]); i++) {
+        if (resources[i].code != code) {
+            continue;
+        }
+        size_t used = strlen(error->text);
+        bool is_named = name != NULL && resources[i].named != NULL;
+        snprintf(error->text + used, sizeof(error->text) - used,
+                 "; weir's user lacks the right %s on %s%s%s%s: grant it (docs/security.md)",
+                 operation, is_named ? resources[i].named : resources[i].unnamed,
+                 is_named ? " '" : "", is_named ? name : "", is_named ? "'" : "");
+    }
+    return WEIR_ERROR;
+}
+
+// What a transaction asks for, by what was refused.
+static void name_right_of_transaction(struct weir_error *error, rd_kafka_resp_err_t code,
+                                      const char *transactional_id)
+{
+    switch ((int)code) {
+    case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED:
+        weir_rdkafka_error_name_right(error, code, "Write (of a sink) or Read (of a source)", NULL);
+        break;
+    case RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED:
+        weir_rdkafka_error_name_right(error, code, "Read", NULL);
+        break;
+    case RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED: // a producer without transactions
+        weir_rdkafka_error_name_right(error, code, "IdempotentWrite", NULL);
+        break;
+    default:
+        weir_rdkafka_error_name_right(error, code, "Write", transactional_id);
+        break;
+    }
+}
+
 static enum weir_status set_transactional(struct weir_error *error, enum weir_rdkafka_call call,
                                           const struct weir_rdkafka_verdict *verdict,
                                           const char *reason, const char *what,
@@ -146,6 +199,7 @@ static enum weir_status set_transactional(struct weir_error *error, enum weir_rd
     weir_error_set(error, translation_of(verdict->code)->domain,
                    weir_rdkafka_error_action(call, verdict), "%s (%s)", reason,
                    rd_kafka_err2name(verdict->code));
+    name_right_of_transaction(error, verdict->code, transactional_id);
     if (transactional_id == NULL) {
         return weir_error_context(error, "%s", what);
     }

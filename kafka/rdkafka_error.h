@@ -35,6 +35,11 @@ enum weir_status weir_rdkafka_error_set(struct weir_error *error, enum weir_rdka
                                         const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
+// Behind a text of one of the above, where the code says that a right is missing: which one, on
+// what, and what to do. "Read on topic 'a'": operation, then the name (NULL: the text has it).
+enum weir_status weir_rdkafka_error_name_right(struct weir_error *error, rd_kafka_resp_err_t code,
+                                               const char *operation, const char *name);
+
 // The same for the fatal error of a handle (its code says nothing but "fatal"). transactional_id
 // may be NULL.
 enum weir_status weir_rdkafka_error_set_fatal(struct weir_error *error, enum weir_rdkafka_call call,

@@ -82,6 +82,8 @@ void weir_rdkafka_handle_destroy(struct weir_rdkafka *kafka, rd_kafka_t *handle)
 
 // The reason that a connection of this process last failed for, "" if none did. Any thread.
 void weir_rdkafka_last_error(char *text, size_t size_bytes);
+// The topic of the last partition that a transaction was refused for want of a right; "": none.
+void weir_rdkafka_last_refused_topic(char *name, size_t size_bytes);
 
 // Writes and counts what librdkafka reports about brokers and connections. Thread: any.
 void weir_rdkafka_note_error(struct weir_rdkafka *kafka, rd_kafka_resp_err_t code,

@@ -13,6 +13,8 @@
 #include <string.h>
 #include <zlib.h>
 
+enum { GROUP_TIMEOUT_MS = 1000 };
+
 static rd_kafka_topic_partition_list_t *
 list_of(uint32_t count, const struct weir_topic_partition *partitions, int64_t offset)
 {
@@ -28,9 +30,11 @@ static enum weir_status set_partition_error(struct weir_error *error,
                                             const rd_kafka_topic_partition_t *partition,
                                             const char *what)
 {
-    return weir_rdkafka_error_set(error, WEIR_RDKAFKA_ASK, partition->err, NULL,
-                                  "%s of topic '%s', partition %d", what, partition->topic,
-                                  (int)partition->partition);
+    weir_rdkafka_error_set(error, WEIR_RDKAFKA_ASK, partition->err, NULL,
+                           "%s of topic '%s', partition %d", what, partition->topic,
+                           (int)partition->partition);
+    return weir_rdkafka_error_name_right(
+        error, partition->err, "Read (of a source) or Write (of a sink)", partition->topic);
 }
 
 // --- committed -----------------------------------------------------------------------------------
@@ -52,6 +56,43 @@ static void read_committed_offset(const rd_kafka_topic_partition_t *partition,
     committed->metadata[size_bytes] = '\0';
 }
 
+// A group whose coordinator may not be asked for looks like brokers that do not answer: the client
+// goes on asking. The same question about the group itself is answered.
+static rd_kafka_resp_err_t ask_for_group(rd_kafka_t *handle, const char *group)
+{
+    rd_kafka_AdminOptions_t *options =
+        rd_kafka_AdminOptions_new(handle, RD_KAFKA_ADMIN_OP_DESCRIBECONSUMERGROUPS);
+    rd_kafka_AdminOptions_set_request_timeout(options, GROUP_TIMEOUT_MS, NULL, 0);
+    rd_kafka_queue_t *queue = rd_kafka_queue_new(handle);
+    rd_kafka_DescribeConsumerGroups(handle, &group, 1, options, queue);
+    rd_kafka_event_t *event = rd_kafka_queue_poll(queue, 2 * GROUP_TIMEOUT_MS);
+    rd_kafka_resp_err_t code = rd_kafka_event_error(event);
+    const rd_kafka_DescribeConsumerGroups_result_t *result =
+        rd_kafka_event_DescribeConsumerGroups_result(event);
+    size_t count = 0;
+    const rd_kafka_ConsumerGroupDescription_t **groups =
+        result != NULL ? rd_kafka_DescribeConsumerGroups_result_groups(result, &count) : NULL;
+    if (count == 1) {
+        code = rd_kafka_error_code(rd_kafka_ConsumerGroupDescription_error(groups[0]));
+    }
+    rd_kafka_event_destroy(event);
+    rd_kafka_queue_destroy(queue);
+    rd_kafka_AdminOptions_destroy(options);
+    return code;
+}
+
+static enum weir_status set_committed_error(struct weir_kafka *kafka, rd_kafka_t *handle,
+                                            rd_kafka_resp_err_t code, struct weir_error *error)
+{
+    const char *group = weir_rdkafka_of(kafka)->group_id;
+    if ((code == RD_KAFKA_RESP_ERR__TIMED_OUT || code == RD_KAFKA_RESP_ERR__WAIT_COORD) &&
+        ask_for_group(handle, group) == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED) {
+        code = RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED;
+    }
+    weir_rdkafka_error_set(error, WEIR_RDKAFKA_ASK, code, NULL, "asking for committed offsets");
+    return weir_rdkafka_error_name_right(error, code, "Read", group);
+}
+
 enum weir_status weir_rdkafka_committed(struct weir_kafka *kafka, enum weir_isolation isolation,
                                         uint32_t count,
                                         const struct weir_topic_partition *partitions,
@@ -69,8 +110,7 @@ enum weir_status weir_rdkafka_committed(struct weir_kafka *kafka, enum weir_isol
     enum weir_status status = WEIR_OK;
     rd_kafka_resp_err_t code = rd_kafka_committed(handle, list, timeout_ms);
     if (code != RD_KAFKA_RESP_ERR_NO_ERROR) {
-        status = weir_rdkafka_error_set(error, WEIR_RDKAFKA_ASK, code, NULL,
-                                        "asking for committed offsets");
+        status = set_committed_error(kafka, handle, code, error);
         goto out;
     }
     for (uint32_t i = 0; i < count; i++) {
@@ -231,6 +271,7 @@ static enum look look_at(const rd_kafka_message_t *message, const struct weir_to
                                rd_kafka_message_errstr(message),
                                "looking at topic '%s', partition %d, offset %lld", at->topic,
                                (int)at->partition, (long long)offset);
+        weir_rdkafka_error_name_right(error, message->err, "Read", at->topic);
         return LOOK_FAILED;
     }
 }

@@ -75,17 +75,52 @@ static struct producer *producer_of(struct weir_producer *base)
 
 // --- delivery thread -----------------------------------------------------------------------------
 
+// What has made the transaction fail in the background, where no row of its own did: its rows are
+// purged and do not say. Whoever wants to begin another one is told. _STATE: it is not known.
+static rd_kafka_resp_err_t ask_for_cause(struct producer *producer)
+{
+    if (producer->transactional_id == NULL) {
+        return RD_KAFKA_RESP_ERR__STATE;
+    }
+    rd_kafka_error_t *answer = rd_kafka_begin_transaction(producer->handle);
+    if (answer == NULL) { // it was aborted meanwhile, and so is this one
+        rd_kafka_error_destroy(rd_kafka_abort_transaction(producer->handle, ABORT_ON_DESTROY_MS));
+        return RD_KAFKA_RESP_ERR__STATE;
+    }
+    rd_kafka_resp_err_t code = rd_kafka_error_txn_requires_abort(answer)
+                                   ? rd_kafka_error_code(answer)
+                                   : RD_KAFKA_RESP_ERR__STATE;
+    rd_kafka_error_destroy(answer);
+    return code;
+}
+
 // One row's error ends the transaction, and all the others are purged: what counts is the first
 // one.
 static rd_kafka_resp_err_t note_cause(struct producer *producer, rd_kafka_resp_err_t code)
 {
-    if (code == RD_KAFKA_RESP_ERR__PURGE_QUEUE || code == RD_KAFKA_RESP_ERR__PURGE_INFLIGHT) {
-        int cause = atomic_load(&producer->failed_code);
-        return cause != 0 ? (rd_kafka_resp_err_t)cause : code;
-    }
     int none = 0;
-    atomic_compare_exchange_strong(&producer->failed_code, &none, (int)code);
-    return code;
+    rd_kafka_resp_err_t cause = code;
+    if (code == RD_KAFKA_RESP_ERR__PURGE_QUEUE || code == RD_KAFKA_RESP_ERR__PURGE_INFLIGHT) {
+        int known = atomic_load(&producer->failed_code);
+        if (known != 0) {
+            return (rd_kafka_resp_err_t)known;
+        }
+        cause = ask_for_cause(producer);
+        if (cause == RD_KAFKA_RESP_ERR__STATE) {
+            return code;
+        }
+    }
+    atomic_compare_exchange_strong(&producer->failed_code, &none, (int)cause);
+    return cause;
+}
+
+// The row that is reported may be one of another topic than the one that was refused.
+static void name_missing_right(struct weir_error *error, rd_kafka_resp_err_t code,
+                               const char *topic)
+{
+    char refused[256];
+    weir_rdkafka_last_refused_topic(refused, sizeof(refused));
+    weir_rdkafka_error_name_right(error, code, "Write", refused[0] != '\0' ? refused : topic);
 }
 
 static void report_run(struct producer *producer, struct weir_delivery *delivery,
@@ -114,6 +149,7 @@ static void report_run(struct producer *producer, struct weir_delivery *delivery
     } else {
         // Not rd_kafka_message_errstr: it takes the payload of a row for the text.
         weir_rdkafka_error_set(&error, WEIR_RDKAFKA_PRODUCE, code, NULL, "%s", what);
+        name_missing_right(&error, code, rd_kafka_topic_name(first->rkt));
     }
     delivery->failed(delivery, &error);
 }
@@ -236,7 +272,7 @@ static rd_kafka_resp_err_t wait_for_cause(struct producer *producer)
     if (rd_kafka_fatal_error(producer->handle, NULL, 0) != RD_KAFKA_RESP_ERR_NO_ERROR) {
         return RD_KAFKA_RESP_ERR__FATAL;
     }
-    return cause != 0 ? (rd_kafka_resp_err_t)cause : RD_KAFKA_RESP_ERR__STATE;
+    return cause != 0 ? (rd_kafka_resp_err_t)cause : ask_for_cause(producer);
 }
 
 static enum weir_produce_result refuse(struct producer *producer,
@@ -261,6 +297,7 @@ static enum weir_produce_result refuse(struct producer *producer,
         weir_rdkafka_error_set(
             error, WEIR_RDKAFKA_PRODUCE, code,
             code == RD_KAFKA_RESP_ERR__STATE ? "the transaction has failed" : NULL, "%s", what);
+        name_missing_right(error, code, message->topic);
     }
     return WEIR_PRODUCE_FAILED;
 }

@@ -72,6 +72,8 @@ const char *weir_error_domain_name(enum weir_error_domain domain)
         return "sql";
     case WEIR_DOMAIN_KAFKA:
         return "kafka";
+    case WEIR_DOMAIN_ACCESS:
+        return "access";
     case WEIR_DOMAIN_STORE:
         return "store";
     case WEIR_DOMAIN_DATA:

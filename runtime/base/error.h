@@ -19,6 +19,7 @@ enum weir_error_domain {
     WEIR_DOMAIN_CONFIG,  // an environment variable
     WEIR_DOMAIN_SQL,     // the text of the job
     WEIR_DOMAIN_KAFKA,   // a broker or the client
+    WEIR_DOMAIN_ACCESS,  // a right that the brokers want of weir's user
     WEIR_DOMAIN_STORE,   // checkpoint store, state directory, files
     WEIR_DOMAIN_DATA,    // a record or a row
     WEIR_DOMAIN_RUNTIME, // the engine itself

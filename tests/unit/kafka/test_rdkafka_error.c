@@ -110,6 +110,34 @@ static void test_error_text_has_call_reason_and_code(void **state)
     weir_rdkafka_error_set(NULL, WEIR_RDKAFKA_ASK, RD_KAFKA_RESP_ERR__TRANSPORT, NULL, "x");
 }
 
+static void test_a_right_is_named_where_it_is_missing_and_only_there(void **state)
+{
+    (void)state;
+    struct weir_error error;
+    weir_rdkafka_error_set(&error, WEIR_RDKAFKA_ASK, RD_KAFKA_RESP_ERR__TRANSPORT, NULL, "x");
+    weir_rdkafka_error_name_right(&error, RD_KAFKA_RESP_ERR__TRANSPORT, "Read", "t");
+    assert_string_equal(error.text, "x: Local: Broker transport failure (_TRANSPORT)");
+    static const struct {
+        rd_kafka_resp_err_t code;
+        const char *name;
+        const char *text;
+    } cases[] = {
+        {RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED, "t", "Read on topic 't': grant"},
+        {RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED, "g", "Read on group 'g': grant"},
+        {RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED, NULL, "Read on the group of the job: grant"},
+        {RD_KAFKA_RESP_ERR_TRANSACTIONAL_ID_AUTHORIZATION_FAILED, "i",
+         "Read on transactional id 'i': grant"},
+        {RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED, "1", "Read on the cluster: grant"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        weir_rdkafka_error_set(&error, WEIR_RDKAFKA_ASK, cases[i].code, NULL, "x");
+        assert_int_equal(error.domain, WEIR_DOMAIN_ACCESS);
+        weir_rdkafka_error_name_right(&error, cases[i].code, "Read", cases[i].name);
+        assert_non_null(strstr(error.text, cases[i].text));
+    }
+    weir_rdkafka_error_name_right(NULL, RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED, "Read", "t");
+}
+
 static void test_error_take_frees_the_cause_and_names_the_id(void **state)
 {
     (void)state;
@@ -119,9 +147,13 @@ static void test_error_take_frees_the_cause_and_names_the_id(void **state)
         rd_kafka_error_new(RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED, "not for you");
     assert_int_equal(weir_rdkafka_error_take(&error, NULL, cause, "commit_transaction", "job-0-1"),
                      WEIR_ERROR);
-    assert_string_equal(error.text, "commit_transaction, transactional id 'job-0-1': not for you "
-                                    "(TOPIC_AUTHORIZATION_FAILED)");
+    assert_string_equal(error.text,
+                        "commit_transaction, transactional id 'job-0-1': not for you "
+                        "(TOPIC_AUTHORIZATION_FAILED); weir's user lacks the right Write (of a "
+                        "sink) or Read (of a source) on one of the topics: grant it "
+                        "(docs/security.md)");
     assert_int_equal(error.action, WEIR_ACTION_FAIL);
+    assert_int_equal(error.domain, WEIR_DOMAIN_ACCESS);
 }
 
 static void test_fatal_error_of_a_handle_is_looked_up(void **state)
@@ -151,6 +183,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_error_action_follows_the_table),
         cmocka_unit_test(test_error_text_has_call_reason_and_code),
+        cmocka_unit_test(test_a_right_is_named_where_it_is_missing_and_only_there),
         cmocka_unit_test(test_error_take_frees_the_cause_and_names_the_id),
         cmocka_unit_test(test_fatal_error_of_a_handle_is_looked_up),
     };
