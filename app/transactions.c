@@ -38,6 +38,27 @@ static void print_first_record(struct looking *looking, const struct weir_topic_
     fprintf(looking->out, ", the first with timestamp %s", text);
 }
 
+static void print_owner(struct looking *looking, const struct weir_topic_partition *at,
+                        int64_t offset)
+{
+    struct weir_transaction_owner owner;
+    struct weir_error ignored;
+    struct weir_kafka *kafka = looking->kafka;
+    if (kafka->ops->transaction_owner == NULL ||
+        kafka->ops->transaction_owner(kafka, at, offset, &owner, WEIR_CALL_TIMEOUT_MS, &ignored) !=
+            WEIR_OK ||
+        owner.producer_id < 0) {
+        return;
+    }
+    fprintf(looking->out, ", by producer %" PRId64, owner.producer_id);
+    if (owner.transactional_id[0] != '\0') {
+        struct weir_buffer id = {0};
+        weir_append_escaped(&id, owner.transactional_id);
+        fprintf(looking->out, " with transactional id %s", weir_buffer_text(&id));
+        weir_buffer_deinit(&id);
+    }
+}
+
 static enum weir_status look_at(struct looking *looking, const char *topic,
                                 struct weir_error *error)
 {
@@ -67,6 +88,7 @@ static enum weir_status look_at(struct looking *looking, const char *topic,
                     "back",
                     topic, i, stable[i], ends[i] - stable[i]);
             print_first_record(looking, &at[i], stable[i]);
+            print_owner(looking, &at[i], stable[i]);
             fputc('\n', looking->out);
         }
     }

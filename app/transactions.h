@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // `weir transactions`: what holds back read_committed readers of the topics of a job. The client
 // cannot ask brokers for transactions; what can be known is where a partition's last stable offset
-// stands, and the record behind it: the first of the oldest transaction that is open there.
+// stands, and the record behind it: the first of the oldest transaction that is open there. Whose
+// it is, brokers are asked on plain connections (kafka/rdkafka_transactions.c), if they take those.
 #ifndef WEIR_APP_TRANSACTIONS_H
 #define WEIR_APP_TRANSACTIONS_H
 

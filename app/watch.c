@@ -18,6 +18,7 @@ struct partition {
     int64_t open_offset;      // the first of an open transaction behind what was read; -1: none
     int64_t open_since_ms;    // monotonic: when it was first seen
     int64_t open_record_ms;   // -1: not known
+    struct weir_transaction_owner owner;
 };
 
 struct weir_watch {
@@ -131,17 +132,20 @@ void weir_watch_note_stable(struct weir_watch *watch, uint32_t task_idx, uint32_
         partition->open_offset = stable_offset;
         partition->open_since_ms = weir_now_ms(watch->clock);
         partition->open_record_ms = -1;
+        partition->owner = (struct weir_transaction_owner){.producer_id = -1};
     }
     pthread_mutex_unlock(&watch->lock);
 }
 
-void weir_watch_note_first_record(struct weir_watch *watch, uint32_t task_idx,
-                                  uint32_t partition_idx, int64_t offset, int64_t timestamp_ms)
+void weir_watch_note_transaction(struct weir_watch *watch, uint32_t task_idx,
+                                 uint32_t partition_idx, int64_t offset, int64_t timestamp_ms,
+                                 const struct weir_transaction_owner *owner)
 {
     pthread_mutex_lock(&watch->lock);
     struct partition *partition = &watch->partitions[task_idx][partition_idx];
     if (partition->open_offset == offset) {
         partition->open_record_ms = timestamp_ms;
+        partition->owner = *owner;
     }
     pthread_mutex_unlock(&watch->lock);
 }
@@ -150,12 +154,15 @@ static struct weir_open_transaction open_transaction_of(const struct weir_watch 
                                                         uint32_t task_idx, uint32_t partition_idx)
 {
     const struct partition *partition = &watch->partitions[task_idx][partition_idx];
-    return partition->open_offset < 0
-               ? (struct weir_open_transaction){.offset = -1, .record_ms = -1}
-               : (struct weir_open_transaction){.offset = partition->open_offset,
-                                                .age_ms = weir_now_ms(watch->clock) -
-                                                          partition->open_since_ms,
-                                                .record_ms = partition->open_record_ms};
+    if (partition->open_offset < 0) {
+        return (struct weir_open_transaction){
+            .offset = -1, .record_ms = -1, .owner.producer_id = -1};
+    }
+    return (struct weir_open_transaction){.offset = partition->open_offset,
+                                          .age_ms =
+                                              weir_now_ms(watch->clock) - partition->open_since_ms,
+                                          .record_ms = partition->open_record_ms,
+                                          .owner = partition->owner};
 }
 
 struct weir_open_transaction weir_watch_open_transaction(struct weir_watch *watch,
@@ -199,6 +206,13 @@ static void describe_cause(const struct weir_open_transaction *open, struct weir
     if (open->record_ms >= 0) {
         char text[WEIR_UTC_BYTES];
         weir_buffer_printf(lines, ", its first record of %s", weir_utc_text(open->record_ms, text));
+    }
+    if (open->owner.producer_id >= 0) {
+        weir_buffer_printf(lines, ", by producer %" PRId64, open->owner.producer_id);
+    }
+    if (open->owner.transactional_id[0] != '\0') {
+        weir_buffer_printf(lines, " with transactional id ");
+        weir_append_escaped(lines, open->owner.transactional_id);
     }
 }
 

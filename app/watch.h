@@ -30,14 +30,17 @@ struct weir_open_transaction {
     int64_t offset;    // where it begins; -1: there is none
     int64_t age_ms;    // since this life first saw it: it is at least as old
     int64_t record_ms; // timestamp of its first record, by whoever wrote it; -1: not known
+    struct weir_transaction_owner owner;
 };
 
 // The last stable offset, asked for after the end was.
 void weir_watch_note_stable(struct weir_watch *watch, uint32_t task_idx, uint32_t partition_idx,
                             int64_t stable_offset);
-// The timestamp of the record there.
-void weir_watch_note_first_record(struct weir_watch *watch, uint32_t task_idx,
-                                  uint32_t partition_idx, int64_t offset, int64_t timestamp_ms);
+// What is known of the one that begins there: its first record's timestamp (-1: nothing is there)
+// and whose it is.
+void weir_watch_note_transaction(struct weir_watch *watch, uint32_t task_idx,
+                                 uint32_t partition_idx, int64_t offset, int64_t timestamp_ms,
+                                 const struct weir_transaction_owner *owner);
 struct weir_open_transaction weir_watch_open_transaction(struct weir_watch *watch,
                                                          uint32_t task_idx, uint32_t partition_idx);
 

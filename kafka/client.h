@@ -179,6 +179,12 @@ struct weir_topic_partition {
     int32_t partition;
 };
 
+// Of an open transaction.
+struct weir_transaction_owner {
+    int64_t producer_id;        // -1: not known
+    char transactional_id[256]; // cut to fit; "": not known
+};
+
 // What the client's own settings allow.
 struct weir_client_limits {
     uint64_t message_bytes_max; // of key, value and headers of one row
@@ -212,6 +218,12 @@ struct weir_kafka_ops {
     enum weir_status (*record_at)(struct weir_kafka *kafka, const struct weir_topic_partition *at,
                                   int64_t offset, bool *found, int64_t *timestamp_ms,
                                   uint32_t *crc32, int32_t timeout_ms, struct weir_error *error);
+    // Whose transaction begins at that offset, as far as brokers tell: only where they want neither
+    // TLS nor a login. NULL: the client cannot ask.
+    enum weir_status (*transaction_owner)(struct weir_kafka *kafka,
+                                          const struct weir_topic_partition *at, int64_t offset,
+                                          struct weir_transaction_owner *owner, int32_t timeout_ms,
+                                          struct weir_error *error);
     // A broker's or topic's setting; value "" when the broker does not know it. All brokers are
     // asked; where they differ the values come one behind the other, with commas.
     enum weir_status (*broker_config)(struct weir_kafka *kafka, const char *name, char *value,

@@ -265,6 +265,7 @@ static const struct weir_kafka_ops kafka_ops = {
     .committed = weir_rdkafka_committed,
     .offsets = weir_rdkafka_offsets,
     .record_at = weir_rdkafka_record_at,
+    .transaction_owner = weir_rdkafka_transaction_owner,
     .broker_config = weir_rdkafka_broker_config,
     .topic_config = weir_rdkafka_topic_config,
     .create_topic = weir_rdkafka_create_topic,

@@ -156,4 +156,11 @@ enum weir_status weir_rdkafka_record_at(struct weir_kafka *kafka,
                                         bool *found, int64_t *timestamp_ms, uint32_t *crc32,
                                         int32_t timeout_ms, struct weir_error *error);
 
+// rdkafka_transactions.c
+enum weir_status weir_rdkafka_transaction_owner(struct weir_kafka *kafka,
+                                                const struct weir_topic_partition *at,
+                                                int64_t offset,
+                                                struct weir_transaction_owner *owner,
+                                                int32_t timeout_ms, struct weir_error *error);
+
 #endif

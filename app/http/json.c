@@ -108,6 +108,17 @@ static void add_open_transaction(yyjson_mut_doc *document, yyjson_mut_val *parti
     } else {
         yyjson_mut_obj_add_null(document, open, "first_record_ms");
     }
+    if (transaction->owner.producer_id >= 0) {
+        yyjson_mut_obj_add_int(document, open, "producer_id", transaction->owner.producer_id);
+    } else {
+        yyjson_mut_obj_add_null(document, open, "producer_id");
+    }
+    if (transaction->owner.transactional_id[0] != '\0') {
+        yyjson_mut_obj_add_strcpy(document, open, "transactional_id",
+                                  transaction->owner.transactional_id);
+    } else {
+        yyjson_mut_obj_add_null(document, open, "transactional_id");
+    }
 }
 
 static void add_life(yyjson_mut_doc *document, yyjson_mut_val *root, struct weir_board *board)

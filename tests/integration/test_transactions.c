@@ -47,7 +47,8 @@ static void test_transactions_of_others_are_named_with_their_place(void **state)
     sql_job_run_command(
         job, SHOW, NULL, 0,
         SQL_JOB_TEXTS("topic others-a partition 1: open from offset 5, 1 offsets "
-                      "held back, the first with timestamp 2023-11-14T22:13:20Z\n"));
+                      "held back, the first with timestamp 2023-11-14T22:13:20Z, by producer ",
+                      " with transactional id somebody\n"));
     // Not the job's own: nothing that it may abort.
     sql_job_run_command(job, ABORT, NULL, 0,
                         SQL_JOB_TEXTS("topic others-a partition 1: open from offset 5"));
@@ -97,6 +98,7 @@ static void test_running_job_names_what_holds_its_input_up(void **state)
                     "read for",
                     WAIT_MS_MAX);
     http_wait_ready(port, 503, "(a transaction is open there from offset 5 on, for ", WAIT_MS_MAX);
+    http_wait_ready(port, 503, " with transactional id somebody-else)\n", WAIT_MS_MAX);
     char *page = http_get(port, "/metrics");
     struct metrics_page *metrics = metrics_read(page);
     assert_true(

@@ -251,11 +251,14 @@ static void test_open_transaction_that_holds_a_partition_up_is_named(void **stat
     weir_watch_note_stable(world.watch, 0, 0, 12);
     assert_int_equal(weir_watch_open_transaction(world.watch, 0, 0).age_ms, 60000);
     expect(&world, "(a transaction is open there from offset 12 on, for 60 s at least)");
-    weir_watch_note_first_record(world.watch, 0, 0, 11, 5);
+    struct weir_transaction_owner owner = {.producer_id = 8, .transactional_id = "some\nbody"};
+    weir_watch_note_transaction(world.watch, 0, 0, 11, 5, &owner);
     assert_int_equal(weir_watch_open_transaction(world.watch, 0, 0).record_ms,
                      -1); // of another one
-    weir_watch_note_first_record(world.watch, 0, 0, 12, 1700000000000);
-    expect(&world, "for 60 s at least, its first record of 2023-11-14T22:13:20Z)");
+    weir_watch_note_transaction(world.watch, 0, 0, 12, 1700000000000, &owner);
+    expect(&world,
+           "for 60 s at least, its first record of 2023-11-14T22:13:20Z, by producer 8 with "
+           "transactional id some\\nbody)");
     // It has ended, and the next one is young.
     reach_end(&world, 15);
     weir_watch_note_stable(world.watch, 0, 0, 15);
