@@ -48,6 +48,10 @@ static const struct setting consumer_defaults[] = {
 // Known to releases from 2.2.0 on; older ones are woken instead (rdkafka_consumer.c).
 static const struct setting fetch_backoff_default = {"fetch.queue.backoff.ms", "10"};
 
+// Known to releases from 2.5.0 on, which otherwise wait up to a second for their telemetry's end
+// where a client is destroyed: at every start, and for each client of a job that is built anew.
+static const struct setting telemetry_default = {"enable.metrics.push", "false"};
+
 static const struct setting producer_defaults[] = {
     {"statistics.interval.ms", "15000"}, // rdkafka_stats.c
     {"batch.num.messages", "10000"},
@@ -140,6 +144,13 @@ static void set_list(rd_kafka_conf_t *conf, const struct setting *list)
     }
 }
 
+static void set_if_known(rd_kafka_conf_t *conf, const struct setting *setting)
+{
+    if (weir_rdkafka_property_exists(setting->name)) {
+        set_list(conf, (struct setting[]){*setting, {NULL, NULL}});
+    }
+}
+
 static enum weir_status set_properties(rd_kafka_conf_t *conf,
                                        const struct weir_rdkafka_property_list *list,
                                        struct weir_error *error)
@@ -165,10 +176,7 @@ static enum weir_status set_consumer_defaults(const struct weir_rdkafka *kafka,
                                               rd_kafka_conf_t *conf, struct weir_error *error)
 {
     set_list(conf, consumer_defaults);
-    if (weir_rdkafka_property_exists(fetch_backoff_default.name) &&
-        set_one(conf, fetch_backoff_default.name, fetch_backoff_default.value, error) != WEIR_OK) {
-        return WEIR_ERROR;
-    }
+    set_if_known(conf, &fetch_backoff_default);
     if (kafka->consumer_queue_bytes_max != 0) {
         return set_number(conf, "queued.max.messages.kbytes",
                           kilobytes(kafka->consumer_queue_bytes_max, 2097151), error);
@@ -279,6 +287,7 @@ static enum weir_status fill(struct weir_rdkafka *kafka, rd_kafka_conf_t *conf,
                              struct weir_error *error)
 {
     set_list(conf, common_defaults);
+    set_if_known(conf, &telemetry_default);
     rd_kafka_conf_set_opaque(conf, kafka);
     rd_kafka_conf_set_log_cb(conf, weir_rdkafka_log_callback);
     rd_kafka_conf_enable_sasl_queue(conf, 1);

@@ -73,6 +73,13 @@ static void check_setting(const rd_kafka_conf_t *conf, const char *name, const c
     assert_string_equal(text, value);
 }
 
+static void check_telemetry_is_off(const rd_kafka_conf_t *conf)
+{
+    if (weir_rdkafka_property_exists("enable.metrics.push")) { // from 2.5.0 on
+        check_setting(conf, "enable.metrics.push", "false");
+    }
+}
+
 static void test_layers_of_settings(void **state)
 {
     (void)state;
@@ -103,6 +110,7 @@ static void test_layers_of_settings(void **state)
     check_setting(conf, "enable.auto.offset.store", "false");
     check_setting(conf, "enable.partition.eof", "true");
     check_setting(conf, "fetch.max.bytes", "4194304");
+    check_telemetry_is_off(conf);
     rd_kafka_conf_destroy(conf);
 
     // Whoever has larger records, or says how much, is not held back.
@@ -139,6 +147,7 @@ static void test_layers_of_settings(void **state)
     assert_non_null(conf);
     check_setting(conf, "socket.timeout.ms", "20000");
     check_setting(conf, "enable.idempotence", "true");
+    check_telemetry_is_off(conf);
     rd_kafka_conf_destroy(conf);
 }
 
