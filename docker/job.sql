@@ -16,8 +16,12 @@ CREATE TABLE orders (
 CREATE TABLE item_prices (id bigint, price numeric(12,2))
 WITH (topic = 'item_prices', partitions = 4, replicas = 1);
 
-CREATE TABLE large_orders (id bigint, customer text, amount numeric(12,2))
-WITH (topic = 'large_orders', key = 'customer', partitions = 4, replicas = 1);
+-- Avro: the schema of these columns is registered when the job starts. Keys are texts.
+CREATE TABLE large_orders (id bigint NOT NULL, customer text NOT NULL, amount numeric(12,2))
+WITH (
+    topic = 'large_orders', key = 'customer', partitions = 4, replicas = 1,
+    format = 'avro', key_format = 'raw'
+);
 
 -- A table with a key holds the latest row of each key.
 CREATE TABLE customer_totals (customer text PRIMARY KEY, orders bigint, amount numeric(12,2))

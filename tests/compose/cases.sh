@@ -31,7 +31,9 @@ weir() { # OPTIONS-OF-DOCKER… -- ARGUMENTS-OF-WEIR…
 }
 
 # The job of the compose file, for `weir`.
-job=(-v "$root/docker/job.sql:/etc/weir/job.sql:ro" -e WEIR_KAFKA_BOOTSTRAP_SERVERS=kafka:9092)
+registry=http://registry:8080/apis/ccompat/v7
+job=(-v "$root/docker/job.sql:/etc/weir/job.sql:ro" -e WEIR_KAFKA_BOOTSTRAP_SERVERS=kafka:9092
+    -e "WEIR_SCHEMA_REGISTRY=$registry")
 
 exit_code_of() { # COMMAND…
     local code=0
@@ -52,12 +54,16 @@ produce() { # FROM TO
 }
 
 consume() { # TOPIC
-    docker exec -i "$project-client-1" consume.sh "$brokers" "$1"
+    case $1 in
+    large_orders) docker exec "$project-client-1" consume_avro.py "$brokers" $registry "$1" ;;
+    *) docker exec "$project-client-1" consume.sh "$brokers" "$1" ;;
+    esac
 }
 
 # How many rows of the topic are committed.
 count() { # TOPIC
-    consume "$1" | wc -l
+    docker exec "$project-client-1" kcat -q -C -b "$brokers" -t "$1" -o beginning -e \
+        -X isolation.level=read_committed -f '%p\n' | wc -l
 }
 
 has_rows() { # TOPIC ROWS
@@ -227,6 +233,7 @@ outputs_are_right() {
         split($2, part, /[:,"]+/)
         id = part[3]
         customer = part[5]
+        if ($3 != customer) { print "another key: " $0; bad = 1 }
         if (customer in home && home[customer] != $1) { print "two partitions: " customer; bad = 1 }
         home[customer] = $1
         if ((customer, id % 4) in last && last[customer, id % 4] >= id) { print "order: " $2; bad = 1 }
@@ -248,6 +255,57 @@ a_process_that_dies_is_started_again() {
 
 is_restarted() {
     [ "$(docker inspect -f '{{.RestartCount}}' $project-weir-1)" -ge 1 ]
+}
+
+# ---- Schemas.
+
+schema_of() { # SUBJECT
+    docker exec "$project-client-1" python3 -c '
+import json, sys, urllib.request
+answer = json.load(urllib.request.urlopen(sys.argv[1], timeout=20))
+print(json.dumps(json.loads(answer["schema"]), sort_keys=True))' "$registry/subjects/$1/versions/latest"
+}
+
+# What must be registered for large_orders of job.sql.
+large_orders_schema='{"doc": "Rows of table large_orders", '`
+    `'"fields": [{"name": "id", "type": "long"}, {"name": "customer", "type": "string"}, '`
+    `'{"default": null, "name": "amount", "type": ["null", '`
+    `'{"logicalType": "decimal", "precision": 12, "scale": 2, "type": "bytes"}]}], '`
+    `'"name": "large_orders", "namespace": "weir", "type": "record"}'
+
+# outputs_are_right decodes what is in Avro; here is what was registered, and what reads it without knowing
+# more than the topic's name.
+schema_is_registered_and_rows_are_read_by_it() {
+    schema_of large_orders-value | tee "$work/schema"
+    diff - "$work/schema" <<<"$large_orders_schema"
+    weir --rm -e WEIR_JOB_ID=read_back -e WEIR_BOUNDED=true "${job[@]}" -e WEIR_SQL="
+        CREATE TABLE large_orders () WITH (topic = 'large_orders', format = 'avro');
+        CREATE TABLE read_back (id bigint, customer text, amount numeric(12,2))
+            WITH (topic = 'read_back', partitions = 1, replicas = 1);
+        INSERT INTO read_back SELECT id, customer, amount FROM large_orders;" --
+    consume read_back | cut -f 2 | LC_ALL=C sort >"$work/read_back"
+    wc -l "$work/read_back"
+    "$here/rows.sh" large_orders "$(orders)" | LC_ALL=C sort | diff - "$work/read_back"
+}
+
+# weir goes on without the registry, and starts without it. The registry comes back with what it knew.
+a_registry_that_is_away_disturbs_nobody() {
+    local before
+    before=$(count large_orders)
+    docker stop --time 5 $project-registry-1
+    feed 1000
+    await has_all item_prices "$(orders)"
+    docker restart --time 35 $project-weir-1
+    feed 1000
+    await has_all item_prices "$(orders)"
+    [ "$(state_of $project-registry-1 Running)" = false ]
+    [ "$(count large_orders)" -gt "$before" ]
+    docker start $project-registry-1
+    await is_healthy $project-registry-1
+    feed 1000
+    outputs_are_right
+    diff - <(schema_of large_orders-value) <<<"$large_orders_schema"
+    await is_healthy $project-weir-1
 }
 
 # ---- Mistakes.

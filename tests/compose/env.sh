@@ -12,7 +12,7 @@ root=$(cd "$here/../.." && pwd)
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/weir/docker
 mkdir -p "$cache"
 export DOCKER_BUILDKIT=1
-export WEIR_HTTP_PORT=0 # one that is free
+export WEIR_HTTP_PORT=0 REGISTRY_PORT=0 # such as are free
 
 die() {
     echo "$(basename "$0" .sh): $*" >&2

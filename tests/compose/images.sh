@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# The images of the tests: weir, a broker, a client. Prints the variables that name them. Needs an engine
-# (engine.sh). What has been built before is kept; weir itself is built anew where its sources changed.
+# The images of the tests: weir, a broker, a schema registry, a client. Prints the variables that name
+# them. Needs an engine (engine.sh). What has been built before is kept; weir itself is built anew where its
+# sources changed.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/env.sh"
 version=$(head -n 1 "$root/tools/kafka-version")
+registry_version=$(sed -n 's/^version=//p' "$root/tools/registry-fetch.sh")
 standin=weir-test/debian:trixie-slim
 
 log() { # NAME COMMAND…: quiet unless it fails
@@ -47,6 +49,18 @@ broker() {
     tar -c -C "$here/broker" . -C "$jars" libs | build "$kafka" -
 }
 
+registry=${REGISTRY_IMAGE:-apicurio/apicurio-registry:$registry_version}
+# shellcheck disable=SC2317 # called through log
+registry() {
+    if [ "$base" != $standin ]; then
+        docker pull -q "$registry"
+        return
+    fi
+    local server
+    server=$("$root/tools/registry-fetch.sh")
+    tar -c -C "$here/registry" . -C "$server" app | build "$registry" -
+}
+
 # shellcheck disable=SC2317 # called through log
 client() {
     build weir-test/client "$here/client"
@@ -63,15 +77,24 @@ weir() {
         docker rmi "$before" || true
 }
 
-if [ "$base" = $standin ] && [ -z "${KAFKA_IMAGE:-}" ]; then
-    # Another tag for another recipe.
-    kafka=weir-test/kafka:$version-$(find "$here/broker" -type f -print0 | sort -z | xargs -0 sha256sum |
-        sed "s|$here||" | sha256sum | cut -c 1-12)
+# Another tag for another recipe.
+recipe() { # FOLDER
+    find "$here/$1" -type f -print0 | sort -z | xargs -0 sha256sum | sed "s|$here||" | sha256sum |
+        cut -c 1-12
+}
+
+if [ "$base" = $standin ]; then
+    [ -n "${KAFKA_IMAGE:-}" ] || kafka=weir-test/kafka:$version-$(recipe broker)
+    [ -n "${REGISTRY_IMAGE:-}" ] || registry=weir-test/registry:$registry_version-$(recipe registry)
 fi
 # Side by side: most of the time of each goes by while packages come.
 pids=()
 if ! has_image "$kafka"; then
     log broker broker &
+    pids+=($!)
+fi
+if ! has_image "$registry"; then
+    log registry registry &
     pids+=($!)
 fi
 log client client &
@@ -82,4 +105,5 @@ for pid in "${pids[@]}"; do
     wait "$pid" || exit 1
 done
 
-echo "export KAFKA_IMAGE=$kafka WEIR_IMAGE=weir-test/weir CLIENT_IMAGE=weir-test/client"
+echo "export KAFKA_IMAGE=$kafka REGISTRY_IMAGE=$registry WEIR_IMAGE=weir-test/weir" \
+    "CLIENT_IMAGE=weir-test/client"

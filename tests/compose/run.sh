@@ -149,6 +149,8 @@ one_broker() {
     need compose_file_starts
     check kills_in_the_middle_lose_and_double_nothing
     check a_process_that_dies_is_started_again
+    check schema_is_registered_and_rows_are_read_by_it
+    check a_registry_that_is_away_disturbs_nobody
     # The second process waits for half a minute before it gives up: other tests run meanwhile.
     begin_second_process_on_the_same_volume
     check brokers_are_reached_by_tls
