@@ -36,6 +36,9 @@ enum {
     CONTEST_BACKOFF_MS = 100, // two that start at once fence each other: doubling, jittered
     CONTEST_BACKOFF_MAX_MS = 3200,
     CONSUMER_QUEUE_BYTES_MAX = 16 << 20, // of a handle
+    // The client makes some 350 bytes of each record of an answer, however short: of what was
+    // compressed to fifteen, that many times as much.
+    FETCHED_PER_BYTE = 24,
     PRODUCER_QUEUE_BYTES_MAX = 32 << 20,
     LARGE_BLOCK_BYTES = 5 << 20,         // more than an answer to a fetch: they come all the time
     TRIM_BYTES = 16 << 20,               // of a heap: a few answers that come and go
@@ -83,6 +86,7 @@ static enum weir_status create_client(const struct weir_config *config,
     struct weir_kafka_config client = weir_config_client(config, config->job_id);
     client.linger_ms = config->is_at_least_once ? VISIBLE_LINGER_MS : LINGER_MS;
     client.consumer_queue_bytes_max = least(share_bytes / consumer_count, CONSUMER_QUEUE_BYTES_MAX);
+    client.fetch_bytes_max = share_bytes / consumer_count / FETCHED_PER_BYTE;
     client.producer_queue_messages_max = PRODUCER_QUEUE_MESSAGES_MAX;
     client.producer_queue_bytes_max =
         least(share_bytes / WEIR_HANDLE_COUNT, PRODUCER_QUEUE_BYTES_MAX);

@@ -34,6 +34,7 @@ struct weir_kafka_config {
     int64_t transaction_timeout_ms;
     uint32_t linger_ms; // rows wait so long for others to be sent with; a barrier ends it
     uint64_t consumer_queue_bytes_max;    // per consumer handle
+    uint64_t fetch_bytes_max;             // of one answer, as compressed; 0: 4 MiB
     uint32_t producer_queue_messages_max; // per producer handle
     uint64_t producer_queue_bytes_max;
 };

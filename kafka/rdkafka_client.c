@@ -319,6 +319,7 @@ enum weir_status weir_rdkafka_create(const struct weir_kafka_config *config,
     kafka->transaction_timeout_ms = config->transaction_timeout_ms;
     kafka->linger_ms = config->linger_ms;
     kafka->consumer_queue_bytes_max = config->consumer_queue_bytes_max;
+    kafka->fetch_bytes_max = config->fetch_bytes_max;
     kafka->producer_queue_messages_max = config->producer_queue_messages_max;
     kafka->producer_queue_bytes_max = config->producer_queue_bytes_max;
     pthread_mutex_init(&kafka->questions_lock, NULL);

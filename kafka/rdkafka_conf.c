@@ -267,9 +267,16 @@ static enum weir_status limit_fetch(const struct weir_rdkafka *kafka, rd_kafka_c
             }
         }
     }
-    return number_of(conf, "message.max.bytes") > FETCH_BYTES_MAX
-               ? WEIR_OK
-               : set_number(conf, name, FETCH_BYTES_MAX, error);
+    int64_t message_bytes_max = number_of(conf, "message.max.bytes");
+    if (message_bytes_max > FETCH_BYTES_MAX) {
+        return WEIR_OK;
+    }
+    uint64_t bytes =
+        kafka->fetch_bytes_max != 0 ? kafka->fetch_bytes_max : (uint64_t)FETCH_BYTES_MAX;
+    bytes = bytes < (uint64_t)FETCH_BYTES_MAX ? bytes : (uint64_t)FETCH_BYTES_MAX;
+    // The client refuses less than one message.
+    bytes = bytes > (uint64_t)message_bytes_max ? bytes : (uint64_t)message_bytes_max;
+    return set_number(conf, name, bytes, error);
 }
 
 static enum weir_status limit_batch(const struct weir_rdkafka *kafka, rd_kafka_conf_t *conf,

@@ -28,6 +28,7 @@ struct weir_rdkafka {
     int64_t transaction_timeout_ms;
     uint32_t linger_ms;
     uint64_t consumer_queue_bytes_max;
+    uint64_t fetch_bytes_max;
     uint32_t producer_queue_messages_max;
     uint64_t producer_queue_bytes_max;
 

@@ -113,6 +113,19 @@ static void test_layers_of_settings(void **state)
     check_telemetry_is_off(conf);
     rd_kafka_conf_destroy(conf);
 
+    // Little memory, small answers; never less than a message.
+    kafka.fetch_bytes_max = 2 << 20;
+    conf = weir_rdkafka_conf_create(&kafka, WEIR_RDKAFKA_CONSUMER, NULL, &error);
+    assert_non_null(conf);
+    check_setting(conf, "fetch.max.bytes", "2097152");
+    rd_kafka_conf_destroy(conf);
+    kafka.fetch_bytes_max = 4096;
+    conf = weir_rdkafka_conf_create(&kafka, WEIR_RDKAFKA_CONSUMER, NULL, &error);
+    assert_non_null(conf);
+    check_setting(conf, "fetch.max.bytes", "1000000");
+    rd_kafka_conf_destroy(conf);
+    kafka.fetch_bytes_max = 0;
+
     // Whoever has larger records, or says how much, is not held back.
     consumer[0] = (struct weir_property){"message.max.bytes", "5000000"};
     conf = weir_rdkafka_conf_create(&kafka, WEIR_RDKAFKA_CONSUMER, NULL, &error);
