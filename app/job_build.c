@@ -258,6 +258,10 @@ static void add_nodes(const struct builder *builder, const struct stage *stage, 
         }
         if (node->state_ttl_us != 0) {
             doors[i] = weir_node_create_expire(&builder->nodes, node, place);
+        } else if (node->folded_for != NULL) {
+            doors[i] = weir_node_create_preaggregate(node);
+        }
+        if (doors[i] != NULL) {
             nodes[node_count++] = doors[i];
         }
         by_plan_idx[i] = node->kind == WEIR_PLAN_EXCHANGE

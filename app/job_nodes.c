@@ -16,6 +16,7 @@
 #include "operators/derive.h"
 #include "operators/expire.h"
 #include "operators/filter.h"
+#include "operators/preaggregate.h"
 #include "operators/project.h"
 #include "operators/row_operator.h"
 #include "operators/watermark.h"
@@ -462,6 +463,21 @@ static struct weir_operator *create_aggregate(const struct weir_node_builder *bu
                                         .key_groups = place->key_groups,
                                         .first_epoch = builder->recovered->number + 1,
                                         .is_newest_enough = is_newest_enough(builder, node)});
+}
+
+struct weir_operator *weir_node_create_preaggregate(const struct weir_plan_node *exchange)
+{
+    const struct weir_plan_node *aggregate = exchange->folded_for;
+    return weir_preaggregate_create(
+        exchange->id, exchange->name,
+        &(struct weir_aggregate_config){.input = &exchange->schema,
+                                        .key_count = aggregate->key_column_count,
+                                        .key_columns = aggregate->key_columns,
+                                        .route_count = exchange->key_column_count,
+                                        .route_columns = exchange->key_columns,
+                                        .window_end_column = aggregate->window_end_column,
+                                        .aggregate_count = aggregate->aggregate_count,
+                                        .aggregates = aggregate->aggregates});
 }
 
 // The groups of an aggregate are its state "groups"; single values are under the group's key.

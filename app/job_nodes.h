@@ -32,6 +32,9 @@ struct weir_operator *weir_node_create(const struct weir_node_builder *builder,
                                        const struct weir_plan_node *node,
                                        const struct weir_node_place *place);
 
+// For an EXCHANGE with folded_for: the node in front of it.
+struct weir_operator *weir_node_create_preaggregate(const struct weir_plan_node *exchange);
+
 // For an AGGREGATE with a time to live: the node in front of it.
 struct weir_operator *weir_node_create_expire(const struct weir_node_builder *builder,
                                               const struct weir_plan_node *aggregate,

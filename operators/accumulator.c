@@ -258,6 +258,102 @@ bool weir_accumulator_apply(const struct weir_accumulator *accumulator, char *sl
     return true;
 }
 
+// --- apart from the group -----------------------------------------------------------------------
+
+bool weir_accumulator_can_merge(const struct weir_accumulator *accumulator)
+{
+    return !accumulator->has_tail && !accumulator->is_changing &&
+           accumulator->kind != WEIR_ACCUMULATOR_FLOAT;
+}
+
+static bool merge_integers(char *bytes, const char *other, struct weir_value_error *error)
+{
+    struct integer_slot slot;
+    struct integer_slot more;
+    memcpy(&slot, bytes, sizeof slot);
+    memcpy(&more, other, sizeof more);
+    if (__builtin_add_overflow(slot.sum, more.sum, &slot.sum)) {
+        return weir_value_error_set(error, "bigint out of range");
+    }
+    slot.count += more.count;
+    memcpy(bytes, &slot, sizeof slot);
+    return true;
+}
+
+static void merge_wide(char *bytes, const char *other)
+{
+    struct wide_slot slot;
+    struct wide_slot more;
+    memcpy(&slot, bytes, sizeof slot);
+    memcpy(&more, other, sizeof more);
+    slot.sum += more.sum;
+    slot.count += more.count;
+    memcpy(bytes, &slot, sizeof slot);
+}
+
+static void add_count(char *bytes, int64_t more)
+{
+    int64_t count;
+    memcpy(&count, bytes, sizeof count);
+    count += more;
+    memcpy(bytes, &count, sizeof count);
+}
+
+bool weir_accumulator_merge(const struct weir_accumulator *accumulator, char *slot,
+                            const char *other, struct weir_value_error *error)
+{
+    int64_t count;
+    switch (accumulator->kind) {
+    case WEIR_ACCUMULATOR_COUNT:
+        memcpy(&count, other, sizeof count);
+        add_count(slot, count);
+        return true;
+    case WEIR_ACCUMULATOR_INTEGER:
+        return merge_integers(slot, other, error);
+    case WEIR_ACCUMULATOR_WIDE:
+        merge_wide(slot, other);
+        return true;
+    case WEIR_ACCUMULATOR_EXTREME:
+        weir_extreme_slot_merge(accumulator, slot, other);
+        return true;
+    case WEIR_ACCUMULATOR_FLOAT:
+    case WEIR_ACCUMULATOR_NUMERIC:
+        break;
+    }
+    WEIR_ASSERT(!"weir_accumulator_can_merge has said so");
+}
+
+void weir_accumulator_apply_rows(const struct weir_accumulator *accumulator,
+                                 const struct weir_column *arg, uint32_t count,
+                                 const uint16_t *rows, char *const *slots, uint32_t offset)
+{
+    switch (accumulator->kind) {
+    case WEIR_ACCUMULATOR_COUNT:
+        for (uint32_t i = 0; i < count; i++) {
+            add_count(slots[i] + offset, 1);
+        }
+        return;
+    case WEIR_ACCUMULATOR_INTEGER:
+        for (uint32_t i = 0; i < count; i++) {
+            bool is_added = apply_integer(slots[i] + offset, integer_at(arg, rows[i]), 1, NULL);
+            WEIR_ASSERT(is_added);
+        }
+        return;
+    case WEIR_ACCUMULATOR_WIDE:
+        for (uint32_t i = 0; i < count; i++) {
+            apply_wide(slots[i] + offset, integer_at(arg, rows[i]), 1);
+        }
+        return;
+    case WEIR_ACCUMULATOR_EXTREME:
+        weir_extreme_slot_apply_rows(accumulator, arg, count, rows, slots, offset);
+        return;
+    case WEIR_ACCUMULATOR_FLOAT:
+    case WEIR_ACCUMULATOR_NUMERIC:
+        break;
+    }
+    WEIR_ASSERT(!"weir_accumulator_can_merge has said so");
+}
+
 uint32_t weir_accumulator_tail_bytes(const struct weir_accumulator *accumulator, const char *bytes)
 {
     if (!accumulator->has_tail) {

@@ -46,6 +46,18 @@ bool weir_accumulator_apply(const struct weir_accumulator *accumulator, char *sl
                             struct weir_view *tail, const struct weir_column *arg, uint32_t row,
                             int32_t sign, struct weir_arena *arena, struct weir_value_error *error);
 
+// Can values be taken apart from the group and merged into it with the same outcome? Not where
+// there is a tail, where values are taken back, or where the order of additions shows (floats).
+bool weir_accumulator_can_merge(const struct weir_accumulator *accumulator);
+// Adds what another slot has taken. False: as with apply.
+bool weir_accumulator_merge(const struct weir_accumulator *accumulator, char *slot,
+                            const char *other, struct weir_value_error *error);
+// Adds arg[rows[i]], which must be valid, to the slot at slots[i] + offset. Only where slots can be
+// merged and so few values come into one that no sum of integers overflows: fewer than 2^31.
+void weir_accumulator_apply_rows(const struct weir_accumulator *accumulator,
+                                 const struct weir_column *arg, uint32_t count,
+                                 const uint16_t *rows, char *const *slots, uint32_t offset);
+
 uint32_t weir_accumulator_tail_bytes(const struct weir_accumulator *accumulator, const char *slot);
 
 // Of min and max: is the value to be looked up anew among those that are left? arg NULL: none is.

@@ -5,6 +5,8 @@
 
 #include "runtime/types/compare.h"
 
+#include <stddef.h>
+
 // Tail: a text's bytes, those of a value of fixed size with more than 8, or a large numeric's.
 struct extreme_slot {
     uint64_t bits; // of a value of fixed size; a small numeric
@@ -124,6 +126,62 @@ void weir_extreme_slot_apply(const struct weir_accumulator *accumulator, char *b
     } else if (sign < 0 && order == 0) {
         slot.is_stale = true;
         memcpy(bytes, &slot, sizeof slot);
+    }
+}
+
+void weir_extreme_slot_merge(const struct weir_accumulator *accumulator, char *bytes,
+                             const char *other)
+{
+    struct extreme_slot slot;
+    memcpy(&slot, other, sizeof slot);
+    WEIR_DASSERT(slot.tail_bytes == 0 && !slot.is_stale);
+    if (slot.has_value) {
+        struct single value;
+        load_single(accumulator, &slot, (struct weir_view){0}, &value, NULL);
+        weir_extreme_slot_apply(accumulator, bytes, NULL, &value.column, 0, 1, NULL);
+    }
+}
+
+// The slots of integers hold the value in their first bytes, and zeros.
+#define APPLY_INTEGERS(field, type)                                                                \
+    for (uint32_t i = 0; i < count; i++) {                                                         \
+        char *slot = slots[i] + offset;                                                            \
+        type value = arg->field[rows[i]];                                                          \
+        type known;                                                                                \
+        memcpy(&known, slot, sizeof known);                                                        \
+        char *has_value = slot + offsetof(struct extreme_slot, has_value);                         \
+        if (*has_value == 0 || (accumulator->is_max ? value > known : value < known)) {            \
+            memcpy(slot, &value, sizeof value);                                                    \
+            *has_value = true;                                                                     \
+        }                                                                                          \
+    }
+
+void weir_extreme_slot_apply_rows(const struct weir_accumulator *accumulator,
+                                  const struct weir_column *arg, uint32_t count,
+                                  const uint16_t *rows, char *const *slots, uint32_t offset)
+{
+    switch (weir_type_layout(accumulator->arg_type.kind)) {
+    case WEIR_LAYOUT_I16:
+        APPLY_INTEGERS(i16, int16_t)
+        return;
+    case WEIR_LAYOUT_I32:
+        APPLY_INTEGERS(i32, int32_t)
+        return;
+    case WEIR_LAYOUT_I64:
+        APPLY_INTEGERS(i64, int64_t)
+        return;
+    case WEIR_LAYOUT_U8:
+    case WEIR_LAYOUT_F32:
+    case WEIR_LAYOUT_F64:
+    case WEIR_LAYOUT_NUMERIC:
+    case WEIR_LAYOUT_VIEW:
+    case WEIR_LAYOUT_INTERVAL:
+    case WEIR_LAYOUT_UUID:
+    case WEIR_LAYOUT_COMPOSITE:
+        break;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        weir_extreme_slot_apply(accumulator, slots[i] + offset, NULL, arg, rows[i], 1, NULL);
     }
 }
 

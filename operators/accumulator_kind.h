@@ -38,6 +38,12 @@ uint32_t weir_extreme_slot_tail_bytes(const char *bytes);
 void weir_extreme_slot_apply(const struct weir_accumulator *accumulator, char *bytes,
                              struct weir_view *tail, const struct weir_column *arg, uint32_t row,
                              int32_t sign, struct weir_arena *arena);
+// Of fixed size, never taken back.
+void weir_extreme_slot_merge(const struct weir_accumulator *accumulator, char *bytes,
+                             const char *other);
+void weir_extreme_slot_apply_rows(const struct weir_accumulator *accumulator,
+                                  const struct weir_column *arg, uint32_t count,
+                                  const uint16_t *rows, char *const *slots, uint32_t offset);
 bool weir_extreme_slot_result(const struct weir_accumulator *accumulator, const char *bytes,
                               struct weir_view tail, struct weir_column *out, uint32_t row,
                               struct weir_arena *arena);

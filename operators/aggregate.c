@@ -15,49 +15,6 @@
 
 static const struct weir_view CLOSED_KEY = {.data = "w", .size_bytes = 1};
 
-// --- keys ---------------------------------------------------------------------------------------
-
-static struct weir_view view_of(const struct weir_buffer *buffer)
-{
-    return (struct weir_view){.data = buffer->size_bytes != 0 ? buffer->data : "",
-                              .size_bytes = buffer->size_bytes};
-}
-
-static void make_keys(struct weir_aggregator *aggregator, const struct weir_batch *batch)
-{
-    const struct weir_aggregate_config *config = &aggregator->config;
-    struct weir_buffer *bytes = &aggregator->key_bytes;
-    size_t offsets[WEIR_BATCH_ROWS_MAX];
-    for (uint32_t i = 0; i < aggregator->state_key_count; i++) {
-        aggregator->key_input[i] = batch->columns[aggregator->state_key_columns[i]];
-    }
-    for (uint32_t i = 0; aggregator->is_route_apart && i < config->route_count; i++) {
-        aggregator->route_input[i] = batch->columns[config->route_columns[i]];
-    }
-    bytes->size_bytes = 0;
-    for (uint32_t i = 0; i < batch->selected_count; i++) {
-        uint32_t row = weir_batch_row(batch, i);
-        offsets[i] = bytes->size_bytes;
-        weir_key_encode(aggregator->key_input, aggregator->state_key_count, row, bytes);
-        aggregator->keys[i].bytes.size_bytes = bytes->size_bytes - offsets[i];
-        if (aggregator->is_route_apart) {
-            aggregator->route_bytes.size_bytes = 0;
-            weir_key_encode(aggregator->route_input, config->route_count, row,
-                            &aggregator->route_bytes);
-            aggregator->keys[i].key_group = weir_key_group(view_of(&aggregator->route_bytes));
-        }
-    }
-    for (uint32_t i = 0; i < batch->selected_count; i++) {
-        struct weir_state_key *key = &aggregator->keys[i];
-        key->bytes.data = bytes->size_bytes != 0 ? bytes->data + offsets[i] : "";
-        if (!aggregator->is_route_apart) {
-            key->key_group = weir_key_group(key->bytes);
-        }
-        WEIR_DASSERT((uint32_t)key->key_group - config->key_groups.first <
-                     config->key_groups.count);
-    }
-}
-
 // --- rows ---------------------------------------------------------------------------------------
 
 static enum weir_status report(struct weir_aggregator *aggregator, const struct weir_batch *batch,
@@ -71,7 +28,7 @@ static enum weir_status report(struct weir_aggregator *aggregator, const struct 
     }
     struct weir_buffer json = {0};
     weir_json_append_row(&json, batch->schema, batch->columns, row);
-    row_error->row_json = view_of(&json);
+    row_error->row_json = weir_group_view_of(&json);
     enum weir_status status = weir_row_error_report(aggregator->op.row_errors, row_error, error);
     weir_buffer_deinit(&json);
     return status;
@@ -83,13 +40,6 @@ static int32_t sign_of(const struct weir_batch *batch, uint32_t row)
                                      batch->change[row] == WEIR_CHANGE_UPDATE_BEFORE)
                ? -1
                : 1;
-}
-
-static void count_row(struct weir_group_header *header, int32_t sign, int64_t event_time_us)
-{
-    header->row_count += sign;
-    header->event_time_us =
-        event_time_us > header->event_time_us ? event_time_us : header->event_time_us;
 }
 
 // Lets a row change its group, whose value is in the room. False: every aggregate is as before.
@@ -122,7 +72,7 @@ static bool change_in_place(struct weir_aggregator *aggregator, const struct wei
             return false;
         }
     }
-    count_row(&header, sign, batch->event_time_us[row]);
+    weir_group_count_rows(&header, sign, batch->event_time_us[row]);
     if (header.row_count <= 0) {
         weir_group_note_unsettled(aggregator, key, &header);
     }
@@ -133,7 +83,7 @@ static bool change_in_place(struct weir_aggregator *aggregator, const struct wei
 static bool take_in_place(struct weir_aggregator *aggregator, const struct weir_batch *batch,
                           uint32_t i, struct weir_value_error *value_error)
 {
-    const struct weir_state_key *key = &aggregator->keys[i];
+    const struct weir_state_key *key = &aggregator->keys.of_rows[i];
     struct weir_state *groups = aggregator->groups;
     struct weir_state_room room;
     room.value = groups->ops->update(groups, key, aggregator->fixed_bytes, &room.existed);
@@ -149,17 +99,17 @@ static bool take_in_place(struct weir_aggregator *aggregator, const struct weir_
 static bool take_in_copy(struct weir_aggregator *aggregator, const struct weir_batch *batch,
                          uint32_t i, struct weir_value_error *value_error)
 {
-    const struct weir_state_key *key = &aggregator->keys[i];
+    const struct weir_state_key *key = &aggregator->keys.of_rows[i];
     int32_t sign = sign_of(batch, weir_batch_row(batch, i));
     struct weir_group *group = &aggregator->group;
     struct weir_view value;
     bool is_known = aggregator->groups->ops->get(aggregator->groups, key, &value);
     weir_group_load(aggregator, is_known ? value : (struct weir_view){0});
-    if (!is_known && aggregator->has_spelling) {
+    if (!is_known && aggregator->keys.has_spelling) {
         aggregator->spelling.size_bytes = 0;
-        weir_row_encode(aggregator->key_input, aggregator->state_key_count,
-                        weir_batch_row(batch, i), &aggregator->spelling);
-        group->spelling = view_of(&aggregator->spelling);
+        weir_row_encode(aggregator->keys.input, aggregator->keys.count, weir_batch_row(batch, i),
+                        &aggregator->spelling);
+        group->spelling = weir_group_view_of(&aggregator->spelling);
     }
     if (!aggregator->is_windowed && weir_group_begin_epoch(aggregator, &group->header, is_known)) {
         memcpy(group->sent_slots, group->slots, aggregator->slots_bytes);
@@ -179,7 +129,7 @@ static bool take_in_copy(struct weir_aggregator *aggregator, const struct weir_b
             return false;
         }
     }
-    count_row(&group->header, sign, batch->event_time_us[weir_batch_row(batch, i)]);
+    weir_group_count_rows(&group->header, sign, batch->event_time_us[weir_batch_row(batch, i)]);
     if (aggregator->has_entries) {
         weir_entries_write(aggregator, batch, i);
     }
@@ -191,13 +141,9 @@ static bool take_in_copy(struct weir_aggregator *aggregator, const struct weir_b
     return true;
 }
 
-// True: the row's window was sent (only a partition that was idle can bring such a row).
-static bool is_late(struct weir_aggregator *aggregator, const struct weir_batch *batch, uint32_t i,
-                    int64_t *late_by_ms)
+bool weir_group_is_late(struct weir_aggregator *aggregator, uint16_t key_group, int64_t end_us,
+                        int64_t *late_by_ms)
 {
-    uint16_t key_group = aggregator->keys[i].key_group;
-    int64_t end_us =
-        batch->columns[aggregator->config.window_end_column].i64[weir_batch_row(batch, i)];
     if (end_us <= aggregator->closed_us[key_group]) {
         *late_by_ms = (aggregator->closed_us[key_group] - end_us) / 1000;
         return true;
@@ -213,17 +159,21 @@ static enum weir_status sort_out_late(struct weir_aggregator *aggregator,
                                       const struct weir_batch *batch, uint32_t i, bool *was_late,
                                       struct weir_error *error)
 {
+    uint32_t row = weir_batch_row(batch, i);
     struct weir_row_error row_error = {.reason = WEIR_ROW_ERROR_LATE,
-                                       .message = "the result of its window is out"};
-    *was_late = aggregator->is_windowed && is_late(aggregator, batch, i, &row_error.late_by_ms);
-    return *was_late ? report(aggregator, batch, weir_batch_row(batch, i), &row_error, error)
-                     : WEIR_OK;
+                                       .message = WEIR_GROUP_LATE_MESSAGE};
+    *was_late = aggregator->is_windowed &&
+                weir_group_is_late(aggregator, aggregator->keys.of_rows[i].key_group,
+                                   batch->columns[aggregator->config.window_end_column].i64[row],
+                                   &row_error.late_by_ms);
+    return *was_late ? report(aggregator, batch, row, &row_error, error) : WEIR_OK;
 }
 
 static enum weir_status take_one_by_one(struct weir_aggregator *aggregator,
                                         const struct weir_batch *batch, struct weir_error *error)
 {
-    aggregator->groups->ops->prefetch(aggregator->groups, batch->selected_count, aggregator->keys);
+    aggregator->groups->ops->prefetch(aggregator->groups, batch->selected_count,
+                                      aggregator->keys.of_rows);
     if (aggregator->has_entries) {
         weir_entries_begin(aggregator, batch);
     }
@@ -258,14 +208,14 @@ static enum weir_status take_together(struct weir_aggregator *aggregator,
             return WEIR_ERROR;
         }
         if (!was_late) {
-            aggregator->keys[count] = aggregator->keys[i];
+            aggregator->keys.of_rows[count] = aggregator->keys.of_rows[i];
             rows[count++] = (uint16_t)weir_batch_row(batch, i);
         }
     }
-    aggregator->groups->ops->update_many(aggregator->groups, count, aggregator->keys,
+    aggregator->groups->ops->update_many(aggregator->groups, count, aggregator->keys.of_rows,
                                          aggregator->fixed_bytes, aggregator->rooms);
     for (uint32_t i = 0; i < count; i++) {
-        bool is_taken = change_in_place(aggregator, batch, rows[i], &aggregator->keys[i],
+        bool is_taken = change_in_place(aggregator, batch, rows[i], &aggregator->keys.of_rows[i],
                                         &aggregator->rooms[i], NULL);
         WEIR_ASSERT(is_taken);
     }
@@ -296,7 +246,10 @@ static enum weir_status process(struct weir_operator *op, struct weir_batch *bat
     struct weir_aggregator *aggregator = (struct weir_aggregator *)op;
     restore(aggregator);
     weir_arena_reset(aggregator->arena);
-    make_keys(aggregator, batch);
+    if (batch->partials != NULL) {
+        return weir_aggregate_merge(aggregator, batch->partials, batch->row_count, error);
+    }
+    weir_group_keys_make(&aggregator->keys, batch);
     return aggregator->is_in_place && !aggregator->can_fail
                ? take_together(aggregator, batch, error)
                : take_one_by_one(aggregator, batch, error);
@@ -364,8 +317,7 @@ static enum weir_status barrier(struct weir_operator *op, const struct weir_barr
 static void destroy(struct weir_operator *op)
 {
     struct weir_aggregator *aggregator = (struct weir_aggregator *)op;
-    weir_buffer_deinit(&aggregator->key_bytes);
-    weir_buffer_deinit(&aggregator->route_bytes);
+    weir_group_keys_deinit(&aggregator->keys);
     weir_buffer_deinit(&aggregator->value);
     weir_buffer_deinit(&aggregator->scratch);
     weir_buffer_deinit(&aggregator->spelling);
@@ -379,96 +331,24 @@ static void destroy(struct weir_operator *op)
     free(aggregator);
 }
 
-static bool needs_entries(const struct weir_part *part)
-{
-    bool is_extreme = part->accumulator.kind == WEIR_ACCUMULATOR_EXTREME;
-    return is_extreme ? part->accumulator.is_changing : part->is_distinct;
-}
-
 static void init_part(struct weir_aggregator *aggregator, uint32_t idx)
 {
     const struct weir_aggregate_config *config = &aggregator->config;
-    const struct weir_aggregate *aggregate = &config->aggregates[idx];
     struct weir_arena *arena = aggregator->parts_arena;
     struct weir_part *part = &aggregator->parts[idx];
-    const struct weir_type *arg_type =
-        aggregate->arg_column >= 0 ? &config->input->columns[aggregate->arg_column].type : NULL;
-    weir_accumulator_init(&part->accumulator, aggregate, arg_type, config->is_input_changing);
-    part->arg_column = aggregate->arg_column;
-    part->filter_column = aggregate->filter_column;
-    part->is_distinct = aggregate->is_distinct;
+    weir_part_init(part, config, idx);
     part->slot_offset = aggregator->slots_bytes;
     aggregator->slots_bytes += part->accumulator.slot_bytes;
     aggregator->has_tails = aggregator->has_tails || part->accumulator.has_tail;
     aggregator->can_fail = aggregator->can_fail || part->accumulator.can_fail;
-    if (needs_entries(part)) {
+    if (weir_part_needs_entries(part)) {
         aggregator->has_entries = true;
         uint32_t number = config->slot_numbers != NULL ? config->slot_numbers[idx] : idx;
         const char *name = weir_aggregate_entries_name(arena, part->is_distinct, number);
         part->entries = config->store->ops->open_state(config->store, aggregator->op.id, name);
         part->keys = weir_arena_alloc(arena, WEIR_BATCH_ROWS_MAX * sizeof *part->keys);
-        weir_column_init(&part->single, arg_type, 1, true, arena);
+        weir_column_init(&part->single, &part->accumulator.arg_type, 1, true, arena);
     }
-}
-
-// Are equal values of the type spelt in several ways?
-static bool is_spelling_open(const struct weir_type *type)
-{
-    for (uint32_t i = 0; type->kind == WEIR_TYPE_COMPOSITE && i < type->composite->field_count;
-         i++) {
-        if (is_spelling_open(&type->composite->fields[i].type)) {
-            return true;
-        }
-    }
-    return type->kind == WEIR_TYPE_JSONB || (type->kind == WEIR_TYPE_NUMERIC && type->modifier < 0);
-}
-
-static void init_route(struct weir_aggregator *aggregator)
-{
-    struct weir_aggregate_config *config = &aggregator->config;
-    if (config->route_columns == NULL) {
-        config->route_count = config->key_count;
-        config->route_columns = config->key_columns;
-    }
-    // The state's key is the group's, but for window_end in front.
-    aggregator->is_route_apart =
-        aggregator->is_windowed || config->route_count != config->key_count ||
-        (config->key_count != 0 && memcmp(config->route_columns, config->key_columns,
-                                          config->key_count * sizeof(uint32_t)) != 0);
-    aggregator->route_input = weir_arena_alloc(
-        aggregator->parts_arena, (config->route_count + 1) * sizeof *aggregator->route_input);
-}
-
-static void init_keys(struct weir_aggregator *aggregator)
-{
-    const struct weir_aggregate_config *config = &aggregator->config;
-    struct weir_arena *arena = aggregator->parts_arena;
-    uint32_t count = 0;
-    aggregator->state_key_columns =
-        weir_arena_alloc(arena, (config->key_count + 1) * sizeof(uint32_t));
-    aggregator->state_key_outputs =
-        weir_arena_alloc(arena, (config->key_count + 1) * sizeof(int32_t));
-    if (aggregator->is_windowed) {
-        aggregator->state_key_columns[count] = (uint32_t)config->window_end_column;
-        aggregator->state_key_outputs[count++] = -1;
-    }
-    for (uint32_t i = 0; i < config->key_count; i++) {
-        if ((int32_t)config->key_columns[i] == config->window_end_column) {
-            aggregator->state_key_outputs[0] = (int32_t)i;
-            continue;
-        }
-        aggregator->state_key_columns[count] = config->key_columns[i];
-        aggregator->state_key_outputs[count++] = (int32_t)i;
-    }
-    aggregator->state_key_count = count;
-    for (uint32_t i = 0; i < count; i++) {
-        const struct weir_type *type =
-            &config->input->columns[aggregator->state_key_columns[i]].type;
-        aggregator->has_spelling = aggregator->has_spelling || is_spelling_open(type);
-    }
-    aggregator->key_input = weir_arena_alloc(arena, (count + 1) * sizeof *aggregator->key_input);
-    aggregator->keys = weir_arena_alloc(arena, WEIR_BATCH_ROWS_MAX * sizeof *aggregator->keys);
-    aggregator->rooms = weir_arena_alloc(arena, WEIR_BATCH_ROWS_MAX * sizeof *aggregator->rooms);
 }
 
 static void init_windows(struct weir_aggregator *aggregator)
@@ -509,8 +389,8 @@ struct weir_operator *weir_aggregate_create(const char *id, const char *name,
     aggregator->output.arena = weir_arena_create(64 << 10);
     struct weir_arena *arena = aggregator->parts_arena = weir_arena_create(4 << 10);
     aggregator->groups = config->store->ops->open_state(config->store, id, "groups");
-    init_route(aggregator);
-    init_keys(aggregator);
+    weir_group_keys_init(&aggregator->keys, config, arena);
+    aggregator->rooms = weir_arena_alloc(arena, WEIR_BATCH_ROWS_MAX * sizeof *aggregator->rooms);
     aggregator->part_count = config->aggregate_count;
     aggregator->parts =
         weir_arena_alloc_zero(arena, (aggregator->part_count + 1) * sizeof *aggregator->parts);
@@ -518,7 +398,7 @@ struct weir_operator *weir_aggregate_create(const char *id, const char *name,
         init_part(aggregator, i);
     }
     aggregator->is_in_place =
-        !aggregator->has_tails && !aggregator->has_entries && !aggregator->has_spelling;
+        !aggregator->has_tails && !aggregator->has_entries && !aggregator->keys.has_spelling;
     aggregator->fixed_bytes = (uint32_t)sizeof(struct weir_group_header) +
                               aggregator->slots_bytes * (aggregator->is_windowed ? 1 : 2);
     aggregator->backup = weir_arena_alloc(arena, aggregator->slots_bytes + 1);

@@ -36,7 +36,7 @@ static void make_keys(struct weir_aggregator *aggregator, struct weir_part *part
         uint32_t row = weir_batch_row(batch, i);
         offsets[i] = bytes->size_bytes;
         if (weir_part_takes(part, batch, row)) {
-            struct weir_view group = aggregator->keys[i].bytes;
+            struct weir_view group = aggregator->keys.of_rows[i].bytes;
             weir_buffer_append(bytes, group.data, group.size_bytes);
             size_t value_at = bytes->size_bytes;
             weir_key_encode(arg, 1, row, bytes);
@@ -53,7 +53,7 @@ static void make_keys(struct weir_aggregator *aggregator, struct weir_part *part
     for (uint32_t i = 0; i < batch->selected_count; i++) {
         size_t size_bytes = offsets[i + 1] - offsets[i];
         part->keys[i] =
-            (struct weir_state_key){.key_group = aggregator->keys[i].key_group,
+            (struct weir_state_key){.key_group = aggregator->keys.of_rows[i].key_group,
                                     .bytes = {.data = size_bytes != 0 ? kept + offsets[i] : NULL,
                                               .size_bytes = size_bytes}};
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the files of the aggregate operator share. aggregate.c takes rows in, aggregate_group.c
-// reads and writes groups, aggregate_entry.c keeps single values of groups, aggregate_output.c
-// sends results. Private to operators/. Thread: the task's.
+// What the files of the aggregate operator share. aggregate.c takes rows in, aggregate_merge.c
+// takes partials, aggregate_group.c reads and writes groups, aggregate_entry.c keeps single values
+// of groups, aggregate_output.c sends results. Private to operators/. Thread: the task's.
 //
 // A group is one entry of the state "groups". Key: window_end if there is a window, then the other
 // key columns. Value: struct weir_group_header, the accumulators' slots, without window once more
@@ -18,7 +18,7 @@
 #define WEIR_OPERATORS_AGGREGATE_INTERNAL_H
 
 #include "operators/accumulator.h"
-#include "operators/aggregate.h"
+#include "operators/aggregate_key.h"
 #include "runtime/state_scan.h"
 
 enum { WEIR_GROUP_EPOCH_MASK = 0x3fffffff };
@@ -52,6 +52,26 @@ struct weir_part {
     bool is_pending;
 };
 
+// All but what lies in the state: slot_offset, entries and what goes with them.
+static inline void weir_part_init(struct weir_part *part,
+                                  const struct weir_aggregate_config *config, uint32_t idx)
+{
+    const struct weir_aggregate *aggregate = &config->aggregates[idx];
+    *part = (struct weir_part){.arg_column = aggregate->arg_column,
+                               .filter_column = aggregate->filter_column,
+                               .is_distinct = aggregate->is_distinct};
+    weir_accumulator_init(
+        &part->accumulator, aggregate,
+        aggregate->arg_column >= 0 ? &config->input->columns[aggregate->arg_column].type : NULL,
+        config->is_input_changing);
+}
+
+static inline bool weir_part_needs_entries(const struct weir_part *part)
+{
+    bool is_extreme = part->accumulator.kind == WEIR_ACCUMULATOR_EXTREME;
+    return is_extreme ? part->accumulator.is_changing : part->is_distinct;
+}
+
 // A group taken out of the state to be worked on; bytes are the operator's own.
 struct weir_group {
     struct weir_group_header header;
@@ -81,20 +101,10 @@ struct weir_aggregator {
     uint32_t fixed_bytes; // of a value without its tails
     bool has_tails;
     bool has_entries;
-    bool has_spelling;
     bool can_fail;
     bool is_in_place; // groups have nothing of varying size
 
-    // Keys of the batch under way.
-    uint32_t state_key_count;
-    uint32_t *state_key_columns;   // of the input: window_end first
-    int32_t *state_key_outputs;    // of the output; -1: window_end is not among the keys
-    struct weir_column *key_input; // of the batch, in the state's order
-    bool is_route_apart;           // the key group is not that of the state's key
-    struct weir_column *route_input;
-    struct weir_buffer key_bytes;
-    struct weir_buffer route_bytes;
-    struct weir_state_key *keys;
+    struct weir_group_keys keys;
     struct weir_state_room *rooms;
 
     struct weir_group group;
@@ -137,6 +147,30 @@ static inline bool weir_part_takes(const struct weir_part *part, const struct we
     }
     return part->arg_column < 0 || weir_column_is_valid(&batch->columns[part->arg_column], row);
 }
+
+#define WEIR_GROUP_LATE_MESSAGE "the result of its window is out"
+
+// count: negative for what is taken back.
+static inline void weir_group_count_rows(struct weir_group_header *header, int64_t count,
+                                         int64_t event_time_us)
+{
+    header->row_count += count;
+    header->event_time_us =
+        event_time_us > header->event_time_us ? event_time_us : header->event_time_us;
+}
+
+// --- aggregate.c --------------------------------------------------------------------------------
+
+// Was the window sent? (Only a partition that was idle can bring a row for it.)
+bool weir_group_is_late(struct weir_aggregator *aggregator, uint16_t key_group, int64_t end_us,
+                        int64_t *late_by_ms);
+
+// --- aggregate_merge.c --------------------------------------------------------------------------
+
+// Takes what rows were folded into before the exchange (preaggregate.h).
+enum weir_status weir_aggregate_merge(struct weir_aggregator *aggregator,
+                                      const struct weir_partials *partials, uint32_t count,
+                                      struct weir_error *error);
 
 // --- aggregate_group.c --------------------------------------------------------------------------
 
@@ -190,6 +224,9 @@ enum weir_status weir_aggregate_begin_changes(struct weir_aggregator *aggregator
                                               struct weir_error *error);
 // As in operator.h.
 enum weir_status weir_aggregate_send_changes(struct weir_operator *op, struct weir_error *error);
+// The end of the window of a group with that key.
+int64_t weir_group_window_end_us(const struct weir_aggregator *aggregator,
+                                 const struct weir_state_key *key);
 enum weir_status weir_aggregate_send_windows(struct weir_aggregator *aggregator,
                                              int64_t watermark_us, struct weir_error *error);
 

@@ -32,13 +32,13 @@ static void begin(struct weir_aggregator *aggregator)
                          true, output->arena);
     }
     output->keys =
-        weir_arena_alloc(output->arena, (aggregator->state_key_count + 1) * sizeof *output->keys);
-    for (uint32_t i = 0; i < aggregator->state_key_count; i++) {
-        int32_t idx = aggregator->state_key_outputs[i];
+        weir_arena_alloc(output->arena, (aggregator->keys.count + 1) * sizeof *output->keys);
+    for (uint32_t i = 0; i < aggregator->keys.count; i++) {
+        int32_t idx = aggregator->keys.outputs[i];
         if (idx >= 0) {
             output->keys[i] = output->columns[idx];
         } else {
-            uint32_t column = aggregator->state_key_columns[i];
+            uint32_t column = aggregator->keys.columns[i];
             weir_column_init(&output->keys[i], &config->input->columns[column].type,
                              WEIR_BATCH_ROWS_MAX, true, output->arena);
         }
@@ -104,7 +104,7 @@ static void append_key(struct weir_aggregator *aggregator, const struct weir_sta
                        uint32_t row)
 {
     struct weir_output *output = &aggregator->output;
-    uint32_t count = aggregator->state_key_count;
+    uint32_t count = aggregator->keys.count;
     struct weir_view spelling = aggregator->group.spelling;
     bool is_good;
     if (spelling.size_bytes != 0) {
@@ -330,7 +330,8 @@ static struct weir_view bound_of(struct weir_aggregator *aggregator, int64_t wat
                               .size_bytes = aggregator->bound.size_bytes};
 }
 
-static int64_t end_of(const struct weir_aggregator *aggregator, const struct weir_state_key *key)
+int64_t weir_group_window_end_us(const struct weir_aggregator *aggregator,
+                                 const struct weir_state_key *key)
 {
     int64_t end_us = 0;
     uint64_t validity = 0;
@@ -351,7 +352,7 @@ static enum weir_status send_found(struct weir_aggregator *aggregator, struct we
         if (reserve(aggregator, 1, error) != WEIR_OK) {
             return WEIR_ERROR;
         }
-        int64_t end_us = end_of(aggregator, &key);
+        int64_t end_us = weir_group_window_end_us(aggregator, &key);
         aggregator->last_end_us =
             end_us > aggregator->last_end_us ? end_us : aggregator->last_end_us;
         weir_group_load(aggregator, weir_state_scan_value(&aggregator->found, i));
@@ -384,7 +385,7 @@ static enum weir_status send_key_group(struct weir_aggregator *aggregator, uint1
                             (struct weir_view){0}, 1);
         if (weir_state_scan_count(&aggregator->found) != 0) {
             struct weir_state_key key = weir_state_scan_key(&aggregator->found, 0);
-            aggregator->next_end_us[key_group] = end_of(aggregator, &key);
+            aggregator->next_end_us[key_group] = weir_group_window_end_us(aggregator, &key);
         }
     }
     return WEIR_OK;

@@ -95,6 +95,16 @@ enum weir_change {
     WEIR_CHANGE_UPDATE_AFTER = 3,
 };
 
+struct weir_state_key; // state.h
+
+// What rows have been folded into before an exchange, a group each (operators/preaggregate.h).
+// Only who made it and the operator behind the exchange know what a value is.
+struct weir_partials {
+    const struct weir_state_key *keys;
+    const char *values; // value_bytes for each key
+    uint32_t value_bytes;
+};
+
 struct weir_batch {
     const struct weir_schema *schema;
     uint32_t row_count; // at most WEIR_BATCH_ROWS_MAX
@@ -108,7 +118,10 @@ struct weir_batch {
     const int64_t *partition_time_us;
     const uint8_t *change;             // enum weir_change per row; NULL: all inserts
     const struct weir_record *records; // the record that row i descends from; NULL: from several
-    struct weir_arena *arena;          // what operators compute for this batch is put here
+    // Not NULL: these instead of columns and event times, row_count of them, all selected. Between
+    // what folds rows and the aggregate only.
+    const struct weir_partials *partials;
+    struct weir_arena *arena; // what operators compute for this batch is put here
 };
 
 // A row that takes an earlier one back. What is wrong with it was said when that one came.

@@ -3,6 +3,7 @@
 // memory.
 #include "runtime/gather.h"
 
+#include "runtime/state.h"
 #include "runtime/types/numeric.h"
 
 #define GATHER(field)                                                                              \
@@ -97,10 +98,45 @@ void weir_column_gather(const struct weir_column *from, const uint16_t *rows, ui
     }
 }
 
+static struct weir_batch *gather_partials(const struct weir_batch *batch, const uint16_t *rows,
+                                          uint32_t count)
+{
+    const struct weir_partials *from = batch->partials;
+    size_t key_bytes = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        key_bytes += from->keys[rows[i]].bytes.size_bytes;
+    }
+    size_t row_bytes = sizeof *from->keys + from->value_bytes;
+    struct weir_arena *arena = weir_arena_create(count * row_bytes + key_bytes + 1024);
+    struct weir_batch *copy = weir_arena_alloc_zero(arena, sizeof *copy);
+    struct weir_partials *to = weir_arena_alloc(arena, sizeof *to);
+    struct weir_state_key *keys = weir_arena_alloc(arena, count * sizeof *keys);
+    char *values = weir_arena_alloc(arena, (size_t)count * from->value_bytes);
+    char *bytes = weir_arena_alloc(arena, key_bytes + 1);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct weir_state_key *key = &from->keys[rows[i]];
+        keys[i] = *key;
+        keys[i].bytes.data = memcpy(bytes, key->bytes.data, key->bytes.size_bytes);
+        bytes += key->bytes.size_bytes;
+        memcpy(values + (size_t)i * from->value_bytes,
+               from->values + (size_t)rows[i] * from->value_bytes, from->value_bytes);
+    }
+    *to = (struct weir_partials){.keys = keys, .values = values, .value_bytes = from->value_bytes};
+    *copy = (struct weir_batch){.schema = batch->schema,
+                                .row_count = count,
+                                .selected_count = count,
+                                .partials = to,
+                                .arena = arena};
+    return copy;
+}
+
 struct weir_batch *weir_batch_gather(const struct weir_batch *batch, const uint16_t *rows,
                                      uint32_t count)
 {
     WEIR_ASSERT(count > 0 && count <= WEIR_BATCH_ROWS_MAX);
+    if (batch->partials != NULL) {
+        return gather_partials(batch, rows, count);
+    }
     struct weir_arena *arena = weir_arena_create(16 << 10);
     struct weir_batch *copy = weir_arena_alloc_zero(arena, sizeof *copy);
     *copy = (struct weir_batch){

@@ -5,9 +5,9 @@
 
 #include "runtime/batch.h"
 
-// The rows `rows[0..count-1]` of a batch, columns, event times and change kinds deep-copied, in
-// that order, all selected; no records. The result owns its arena: free it with weir_batch_free.
-// count: 1 to WEIR_BATCH_ROWS_MAX. The schema is shared and must outlive it.
+// The rows `rows[0..count-1]` of a batch, in that order, all selected: columns, event times and
+// change kinds (or partials) deep-copied; no records. The result owns its arena: free it with
+// weir_batch_free. count: 1 to WEIR_BATCH_ROWS_MAX. The schema is shared and must outlive it.
 struct weir_batch *weir_batch_gather(const struct weir_batch *batch, const uint16_t *rows,
                                      uint32_t count);
 void weir_batch_free(struct weir_batch *batch); // only what weir_batch_gather made; accepts NULL

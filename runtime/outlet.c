@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // See exchange.h. Rows of a batch are sorted by the task that owns them and gathered into batches
 // that own their memory. What a full channel does not take waits in a queue of its own; the task
-// takes no input meanwhile, so that the queue holds no more than one batch's rows and what the
-// barrier adds.
+// takes no input meanwhile, so that the queue holds no more than what one batch gives (what was
+// folded before it comes at once, operators/preaggregate.c) and what the barrier adds.
 //
 // Invariant: items reach a channel in the order in which they were sent: nothing is pushed past a
 // queue that is not empty.
@@ -57,21 +57,27 @@ static void send_to_all(struct outlet *outlet, const struct weir_item *item)
     }
 }
 
+static uint16_t key_group_of(struct outlet *outlet, uint32_t row)
+{
+    outlet->key.size_bytes = 0;
+    weir_key_encode(outlet->keys, outlet->config.key_count, row, &outlet->key);
+    return weir_key_group(
+        (struct weir_view){.data = outlet->key.data, .size_bytes = outlet->key.size_bytes});
+}
+
 static enum weir_status process(struct weir_operator *op, struct weir_batch *batch,
                                 struct weir_error *error)
 {
     (void)error;
     struct outlet *outlet = (struct outlet *)op;
     uint32_t lane_count = outlet->config.channel_count;
-    for (uint32_t i = 0; i < outlet->config.key_count; i++) {
+    for (uint32_t i = 0; batch->partials == NULL && i < outlet->config.key_count; i++) {
         outlet->keys[i] = batch->columns[outlet->config.key_columns[i]];
     }
     for (uint32_t i = 0; i < batch->selected_count; i++) {
         uint32_t row = weir_batch_row(batch, i);
-        outlet->key.size_bytes = 0;
-        weir_key_encode(outlet->keys, outlet->config.key_count, row, &outlet->key);
-        uint16_t key_group = weir_key_group(
-            (struct weir_view){.data = outlet->key.data, .size_bytes = outlet->key.size_bytes});
+        uint16_t key_group = batch->partials != NULL ? batch->partials->keys[row].key_group
+                                                     : key_group_of(outlet, row);
         struct lane *lane = &outlet->lanes[weir_key_group_owner(key_group, lane_count)];
         lane->rows[lane->row_count++] = (uint16_t)row;
     }

@@ -256,6 +256,10 @@ static void print_group(struct weir_buffer *out, const struct weir_plan_node *no
         print_name(out, input_schema(node)->columns[node->window_end_column].name);
         weir_buffer_printf(out, "%s", after);
     }
+    if (node->folded_for != NULL) {
+        weir_buffer_printf(out, "%srows of one group are folded before it, where that pays%s",
+                           before, after);
+    }
     if (node->state_ttl_us != 0) {
         weir_buffer_printf(out, "%sforgotten after ", before);
         print_length(out, node->state_ttl_us);
@@ -423,6 +427,9 @@ static void put_group(struct weir_buffer *out, const struct weir_plan_node *node
             put_string(out, name, strlen(name));
         }
         weir_buffer_append_char(out, ']');
+    }
+    if (node->folded_for != NULL) {
+        weir_buffer_printf(out, ", \"folded\": true");
     }
     if (node->kind == WEIR_PLAN_AGGREGATE) {
         weir_buffer_printf(out, ", \"aggregates\": [");

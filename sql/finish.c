@@ -5,6 +5,8 @@
 // Nodes with one id are made one.
 #include "sql/planner.h"
 
+#include "operators/preaggregate.h"
+
 #include <string.h>
 #include <xxhash.h>
 
@@ -311,6 +313,54 @@ void weir_graph_identify(struct weir_graph *graph)
     }
 }
 
+// --- folding -----------------------------------------------------------------------------------
+
+static bool has_late_topic(const struct weir_plan_node *node)
+{
+    bool has = node->kind == WEIR_PLAN_TUMBLE && node->table->late_topic != NULL;
+    for (uint32_t i = 0; !has && i < node->input_count; i++) {
+        has = has_late_topic(node->inputs[i]);
+    }
+    return has;
+}
+
+// Rows that a late topic may want one by one stay rows; so do those whose times a time to live
+// counts by.
+static bool is_foldable(const struct weir_plan_node *aggregate)
+{
+    const struct weir_plan_node *exchange = aggregate->inputs[0];
+    return aggregate->kind == WEIR_PLAN_AGGREGATE && aggregate->state_ttl_us == 0 &&
+           !(aggregate->window_end_column >= 0 && has_late_topic(exchange)) &&
+           weir_preaggregate_is_exact(&(struct weir_aggregate_config){
+               .input = &exchange->schema,
+               .key_count = aggregate->key_column_count,
+               .key_columns = aggregate->key_columns,
+               .window_end_column = aggregate->window_end_column,
+               .is_input_changing = exchange->is_changing,
+               .aggregate_count = aggregate->aggregate_count,
+               .aggregates = aggregate->aggregates,
+           });
+}
+
+static void mark_folded(struct weir_plan *plan)
+{
+    for (uint32_t i = 0; i < plan->node_count; i++) {
+        struct weir_plan_node *exchange = plan->nodes[i];
+        const struct weir_plan_node *behind = NULL;
+        uint32_t count = 0;
+        for (uint32_t j = i + 1; exchange->kind == WEIR_PLAN_EXCHANGE && j < plan->node_count;
+             j++) {
+            for (uint32_t k = 0; k < plan->nodes[j]->input_count; k++) {
+                if (plan->nodes[j]->inputs[k] == exchange) {
+                    behind = plan->nodes[j];
+                    count++;
+                }
+            }
+        }
+        exchange->folded_for = count == 1 && is_foldable(behind) ? behind : NULL;
+    }
+}
+
 struct weir_plan *weir_graph_write(struct weir_graph *graph)
 {
     struct weir_plan *plan = weir_arena_alloc_zero(graph->arena, sizeof(*plan));
@@ -322,5 +372,6 @@ struct weir_plan *weir_graph_write(struct weir_graph *graph)
             node->plan = is_empty(node) ? node->inputs[0]->plan : write_node(graph, node, plan);
         }
     }
+    mark_folded(plan);
     return plan;
 }

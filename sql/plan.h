@@ -161,6 +161,9 @@ struct weir_plan_node {
     // and the exchange in front of it, all rows are one group.
     uint32_t key_column_count;
     const uint32_t *key_columns;
+    // EXCHANGE: the aggregate behind it, whose rows may be folded before it (preaggregate.h); NULL:
+    // they must go through it one by one.
+    const struct weir_plan_node *folded_for;
     bool is_changing;          // its rows carry change kinds (what it gives out may be taken back)
     struct weir_tumble window; // TUMBLE
     int32_t window_end_column; // AGGREGATE: of the input; -1: no window

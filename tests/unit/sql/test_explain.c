@@ -269,6 +269,49 @@ static void test_explain_json_of_groups(void **state)
     weir_arena_destroy(arena);
 }
 
+static void expect_folded(const char *query, bool is_folded)
+{
+    struct weir_arena *arena = weir_arena_create(1 << 16);
+    char sql[2048];
+    snprintf(sql, sizeof sql,
+             "CREATE TABLE t (k int, v int, s text, ts timestamp) WITH (event_time = 'ts', "
+             "watermark_delay = '1 s');"
+             "CREATE TABLE l (k int, v int, ts timestamp) WITH (event_time = 'ts', "
+             "watermark_delay = '1 s', late_topic = 'late');"
+             "CREATE TABLE keyed (k int PRIMARY KEY, v int);"
+             "CREATE TABLE o (k int PRIMARY KEY, n bigint);"
+             "CREATE TABLE o2 (k int PRIMARY KEY, n bigint);"
+             "CREATE TABLE w (k int, n bigint); %s",
+             query);
+    char *text = explain(arena, sql, WEIR_EXPLAIN_TEXT);
+    bool is_found =
+        strstr(text, "     rows of one group are folded before it, where that pays\n") != NULL;
+    if (is_found != is_folded) {
+        fail_msg("%s\n%s", query, text);
+    }
+    weir_arena_destroy(arena);
+}
+
+static void test_explain_says_where_rows_are_folded(void **state)
+{
+    (void)state;
+    expect_folded("INSERT INTO o SELECT k, count(*) FROM t GROUP BY k;", true);
+    expect_folded("INSERT INTO o SELECT k, sum(v) FROM t GROUP BY k HAVING max(v) > 3;", true);
+    expect_folded("INSERT INTO o SELECT k, count(DISTINCT v) FROM t GROUP BY k;", false);
+    expect_folded("INSERT INTO o SELECT v, count(*) FROM keyed GROUP BY v;", false); // they change
+    expect_folded("SET weir.state_ttl = '1 day'; INSERT INTO o SELECT k, count(*) FROM t "
+                  "GROUP BY k;",
+                  false);
+    expect_folded("INSERT INTO w SELECT k, count(*) FROM tumble(t, ts, interval '1 s') "
+                  "GROUP BY k, window_end;",
+                  true);
+    // A row for a window whose result is out is written to the late topic one by one.
+    expect_folded("INSERT INTO w SELECT k, count(*) FROM tumble(l, ts, interval '1 s') "
+                  "GROUP BY k, window_end;",
+                  false);
+    expect_folded("INSERT INTO o SELECT k, count(*) FROM l GROUP BY k;", true);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -277,6 +320,7 @@ int main(void)
         cmocka_unit_test(test_explain_svg_draws_nodes_and_edges),
         cmocka_unit_test(test_explain_json),
         cmocka_unit_test(test_explain_json_of_groups),
+        cmocka_unit_test(test_explain_says_where_rows_are_folded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
