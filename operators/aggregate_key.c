@@ -4,15 +4,37 @@
 
 #include "runtime/types/key.h"
 
-void weir_group_keys_encode(struct weir_group_keys *keys, const struct weir_batch *batch)
+void weir_group_keys_begin(struct weir_group_keys *keys, const struct weir_batch *batch)
 {
-    struct weir_buffer *bytes = &keys->bytes;
     for (uint32_t i = 0; i < keys->count; i++) {
         keys->input[i] = batch->columns[keys->columns[i]];
     }
     for (uint32_t i = 0; keys->is_route_apart && i < keys->route_count; i++) {
         keys->route_input[i] = batch->columns[keys->route_columns[i]];
     }
+}
+
+struct weir_view weir_group_keys_encode(struct weir_group_keys *keys, uint32_t row)
+{
+    keys->bytes.size_bytes = 0;
+    weir_key_encode(keys->input, keys->count, row, &keys->bytes);
+    return weir_group_view_of(&keys->bytes);
+}
+
+uint16_t weir_group_keys_group(struct weir_group_keys *keys, uint32_t row, struct weir_view key)
+{
+    if (!keys->is_route_apart) {
+        return weir_key_group(key);
+    }
+    keys->route_bytes.size_bytes = 0;
+    weir_key_encode(keys->route_input, keys->route_count, row, &keys->route_bytes);
+    return weir_key_group(weir_group_view_of(&keys->route_bytes));
+}
+
+void weir_group_keys_make(struct weir_group_keys *keys, const struct weir_batch *batch)
+{
+    struct weir_buffer *bytes = &keys->bytes;
+    weir_group_keys_begin(keys, batch);
     bytes->size_bytes = 0;
     for (uint32_t i = 0; i < batch->selected_count; i++) {
         size_t before = bytes->size_bytes;
@@ -21,28 +43,10 @@ void weir_group_keys_encode(struct weir_group_keys *keys, const struct weir_batc
     }
     const char *at = weir_group_view_of(bytes).data; // does not move any more
     for (uint32_t i = 0; i < batch->selected_count; i++) {
-        keys->of_rows[i].bytes.data = at;
-        at += keys->of_rows[i].bytes.size_bytes;
-    }
-}
-
-uint16_t weir_group_keys_group(struct weir_group_keys *keys, const struct weir_batch *batch,
-                               uint32_t i)
-{
-    if (!keys->is_route_apart) {
-        return weir_key_group(keys->of_rows[i].bytes);
-    }
-    keys->route_bytes.size_bytes = 0;
-    weir_key_encode(keys->route_input, keys->route_count, weir_batch_row(batch, i),
-                    &keys->route_bytes);
-    return weir_key_group(weir_group_view_of(&keys->route_bytes));
-}
-
-void weir_group_keys_make(struct weir_group_keys *keys, const struct weir_batch *batch)
-{
-    weir_group_keys_encode(keys, batch);
-    for (uint32_t i = 0; i < batch->selected_count; i++) {
-        keys->of_rows[i].key_group = weir_group_keys_group(keys, batch, i);
+        struct weir_state_key *key = &keys->of_rows[i];
+        key->bytes.data = at;
+        at += key->bytes.size_bytes;
+        key->key_group = weir_group_keys_group(keys, weir_batch_row(batch, i), key->bytes);
     }
 }
 

@@ -35,12 +35,14 @@ void weir_group_keys_init(struct weir_group_keys *keys, const struct weir_aggreg
                           struct weir_arena *arena);
 void weir_group_keys_deinit(struct weir_group_keys *keys);
 
-// The bytes of the keys of a batch's selected rows, valid until the next call.
-void weir_group_keys_encode(struct weir_group_keys *keys, const struct weir_batch *batch);
-// The key group of the i-th selected row, which is encoded.
-uint16_t weir_group_keys_group(struct weir_group_keys *keys, const struct weir_batch *batch,
-                               uint32_t i);
-// Both, for all selected rows.
+// Before the three below are asked about rows of the batch.
+void weir_group_keys_begin(struct weir_group_keys *keys, const struct weir_batch *batch);
+// The bytes of the row's key, valid until the next call.
+struct weir_view weir_group_keys_encode(struct weir_group_keys *keys, uint32_t row);
+// The key group of the row, whose key these bytes are.
+uint16_t weir_group_keys_group(struct weir_group_keys *keys, uint32_t row, struct weir_view key);
+
+// Begins; bytes and key groups of all selected rows, in `of_rows`.
 void weir_group_keys_make(struct weir_group_keys *keys, const struct weir_batch *batch);
 
 #endif

@@ -38,6 +38,11 @@ struct preaggregate {
     uint16_t *rooms; // by hash: a group's number + 1; 0: none
     uint32_t count;  // groups that are held
     uint64_t *hashes;
+    // Keys of integers and times only are looked for by their values, one word each and one for
+    // what is NULL; only those of new groups are encoded. NULL: by their bytes.
+    uint64_t *words;
+    uint64_t *batch_words; // of the selected rows of the batch under way
+    uint32_t word_count;   // of a key
     struct weir_state_key *held;
     char *values;
     struct weir_arena *key_bytes; // of the groups that are held
@@ -97,41 +102,100 @@ static enum weir_status flush(struct preaggregate *pre, struct weir_error *error
 
 // --- rows ---------------------------------------------------------------------------------------
 
-static uint32_t begin_group(struct preaggregate *pre, const struct weir_batch *batch, uint32_t i,
-                            uint64_t hash)
+static uint32_t begin_group(struct preaggregate *pre, const struct weir_batch *batch, uint32_t row,
+                            struct weir_view key, uint64_t hash)
 {
     uint32_t idx = pre->count++;
-    struct weir_state_key *key = &pre->held[idx];
     pre->hashes[idx] = hash;
-    key->key_group = weir_group_keys_group(&pre->keys, batch, i);
-    key->bytes = weir_arena_copy(pre->key_bytes, pre->keys.of_rows[i].bytes);
+    pre->held[idx].key_group = weir_group_keys_group(&pre->keys, row, key);
+    pre->held[idx].bytes = weir_arena_copy(pre->key_bytes, key);
     char *value = pre->values + (size_t)idx * pre->value_bytes;
     memset(value, 0, pre->value_bytes);
     memcpy(value, &(struct weir_partial_header){.event_time_us = INT64_MIN},
            sizeof(struct weir_partial_header));
     if (pre->window_end_column >= 0) {
-        int64_t end_us = batch->columns[pre->window_end_column].i64[weir_batch_row(batch, i)];
+        int64_t end_us = batch->columns[pre->window_end_column].i64[row];
         pre->first_end_us = end_us < pre->first_end_us ? end_us : pre->first_end_us;
     }
     return idx;
 }
 
-// The number of the i-th selected row's group.
-static uint32_t group_of(struct preaggregate *pre, const struct weir_batch *batch, uint32_t i)
+// The number of the row's group, found by the bytes of its key.
+static uint32_t group_by_bytes(struct preaggregate *pre, const struct weir_batch *batch,
+                               uint32_t row)
 {
-    struct weir_view key = pre->keys.of_rows[i].bytes;
+    struct weir_view key = weir_group_keys_encode(&pre->keys, row);
     uint64_t hash = weir_hash_bytes(key.data, key.size_bytes);
     uint32_t at = (uint32_t)hash & (pre->room_count - 1);
-    while (pre->rooms[at] != 0) {
+    for (; pre->rooms[at] != 0; at = (at + 1) & (pre->room_count - 1)) {
         uint32_t idx = pre->rooms[at] - 1u;
         if (pre->hashes[idx] == hash && weir_view_equal(pre->held[idx].bytes, key)) {
             return idx;
         }
-        at = (at + 1) & (pre->room_count - 1);
     }
-    uint32_t idx = begin_group(pre, batch, i, hash);
-    pre->rooms[at] = (uint16_t)(idx + 1);
-    return idx;
+    pre->rooms[at] = (uint16_t)(pre->count + 1);
+    return begin_group(pre, batch, row, key, hash);
+}
+
+static bool are_words_equal(const uint64_t *a, const uint64_t *b, uint32_t count)
+{
+    uint64_t difference = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        difference |= a[i] ^ b[i];
+    }
+    return difference == 0;
+}
+
+// The same, by the words of the key.
+static uint32_t group_by_words(struct preaggregate *pre, const struct weir_batch *batch,
+                               uint32_t row, const uint64_t *words)
+{
+    uint64_t hash = WEIR_HASH_START;
+    for (uint32_t w = 0; w < pre->word_count; w++) {
+        hash = weir_hash_combine(hash, words[w]);
+    }
+    uint32_t at = (uint32_t)hash & (pre->room_count - 1);
+    for (; pre->rooms[at] != 0; at = (at + 1) & (pre->room_count - 1)) {
+        uint32_t idx = pre->rooms[at] - 1u;
+        if (are_words_equal(&pre->words[idx * pre->word_count], words, pre->word_count)) {
+            return idx;
+        }
+    }
+    pre->rooms[at] = (uint16_t)(pre->count + 1);
+    memcpy(&pre->words[pre->count * pre->word_count], words, pre->word_count * sizeof *words);
+    return begin_group(pre, batch, row, weir_group_keys_encode(&pre->keys, row), hash);
+}
+
+#define PUT_WORDS(field)                                                                           \
+    for (uint32_t i = 0; i < batch->selected_count; i++) {                                         \
+        words[(size_t)i * pre->word_count] = (uint64_t)column->field[weir_batch_row(batch, i)];    \
+    }
+
+// The words of all selected rows.
+static void put_words(struct preaggregate *pre, const struct weir_batch *batch)
+{
+    uint64_t *nulls = pre->batch_words + pre->word_count - 1;
+    for (uint32_t i = 0; i < batch->selected_count; i++) {
+        nulls[(size_t)i * pre->word_count] = 0;
+    }
+    for (uint32_t c = 0; c < pre->keys.count; c++) {
+        const struct weir_column *column = &pre->keys.input[c];
+        uint64_t *words = pre->batch_words + c;
+        enum weir_layout layout = weir_type_layout(column->type.kind);
+        if (layout == WEIR_LAYOUT_I64) {
+            PUT_WORDS(i64)
+        } else if (layout == WEIR_LAYOUT_I32) {
+            PUT_WORDS(i32)
+        } else {
+            PUT_WORDS(i16)
+        }
+        for (uint32_t i = 0; column->validity != NULL && i < batch->selected_count; i++) {
+            if (!weir_column_is_valid(column, weir_batch_row(batch, i))) {
+                words[(size_t)i * pre->word_count] = 0;
+                nulls[(size_t)i * pre->word_count] |= UINT64_C(1) << c;
+            }
+        }
+    }
 }
 
 static void apply(const struct weir_batch *batch, const struct weir_part *part, uint32_t count,
@@ -161,10 +225,18 @@ static void fold(struct preaggregate *pre, const struct weir_batch *batch)
 {
     uint16_t rows[WEIR_BATCH_ROWS_MAX];
     char *values[WEIR_BATCH_ROWS_MAX];
-    weir_group_keys_encode(&pre->keys, batch);
+    weir_group_keys_begin(&pre->keys, batch);
+    if (pre->words != NULL) {
+        put_words(pre, batch);
+    }
     for (uint32_t i = 0; i < batch->selected_count; i++) {
-        rows[i] = (uint16_t)weir_batch_row(batch, i);
-        values[i] = pre->values + (size_t)group_of(pre, batch, i) * pre->value_bytes;
+        uint32_t row = weir_batch_row(batch, i);
+        uint32_t idx =
+            pre->words != NULL
+                ? group_by_words(pre, batch, row, &pre->batch_words[(size_t)i * pre->word_count])
+                : group_by_bytes(pre, batch, row);
+        rows[i] = (uint16_t)row;
+        values[i] = pre->values + (size_t)idx * pre->value_bytes;
     }
     for (uint32_t i = 0; i < batch->selected_count; i++) {
         struct weir_partial_header header;
@@ -255,6 +327,17 @@ bool weir_preaggregate_is_exact(const struct weir_aggregate_config *config)
     return is_exact;
 }
 
+static bool has_words(const struct weir_group_keys *keys, const struct weir_schema *input)
+{
+    bool has = keys->count <= 8;
+    for (uint32_t i = 0; i < keys->count; i++) {
+        enum weir_layout layout = weir_type_layout(input->columns[keys->columns[i]].type.kind);
+        has = has &&
+              (layout == WEIR_LAYOUT_I16 || layout == WEIR_LAYOUT_I32 || layout == WEIR_LAYOUT_I64);
+    }
+    return has;
+}
+
 static void init_table(struct preaggregate *pre)
 {
     pre->capacity = VALUES_BYTES_MAX / pre->value_bytes;
@@ -266,6 +349,12 @@ static void init_table(struct preaggregate *pre)
     pre->hashes = weir_arena_alloc(arena, pre->capacity * sizeof *pre->hashes);
     pre->held = weir_arena_alloc(arena, pre->capacity * sizeof *pre->held);
     pre->values = weir_arena_alloc(arena, (size_t)pre->capacity * pre->value_bytes);
+    if (has_words(&pre->keys, pre->input)) {
+        pre->word_count = pre->keys.count + 1;
+        size_t words_bytes = pre->word_count * sizeof *pre->words;
+        pre->words = weir_arena_alloc(arena, pre->capacity * words_bytes);
+        pre->batch_words = weir_arena_alloc(arena, WEIR_BATCH_ROWS_MAX * words_bytes);
+    }
 }
 
 struct weir_operator *weir_preaggregate_create(const char *id, const char *name,
