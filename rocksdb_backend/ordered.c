@@ -9,10 +9,17 @@
 #include "runtime/base/assert.h"
 #include "runtime/base/memory.h"
 
-enum { BLOCK_ENTRIES = 64 };
+// Keys of windows and timers begin with a time that many of them have in common: they must be told
+// apart without a look at the version, which lies somewhere in memory.
+enum { BLOCK_ENTRIES = 32, PREFIX_WORDS = 3, PREFIX_BYTES = 8 * PREFIX_WORDS };
+
+// The first bytes of a key as numbers, the first byte highest; zeros behind a shorter one.
+struct prefix {
+    uint64_t words[PREFIX_WORDS];
+};
 
 struct entry {
-    uint64_t prefix; // the first 8 bytes of the key as a number, the first byte highest
+    struct prefix prefix;
     struct weir_version *version;
 };
 
@@ -50,29 +57,31 @@ size_t weir_ordered_bytes(const struct weir_ordered *ordered)
            ordered->block_capacity * sizeof(struct block *);
 }
 
-static uint64_t prefix_of(struct weir_view key)
+static struct prefix prefix_of(struct weir_view key)
 {
-    unsigned char bytes[8] = {0};
+    unsigned char bytes[PREFIX_BYTES] = {0};
+    struct prefix prefix = {0};
     if (key.size_bytes != 0) {
-        memcpy(bytes, key.data, key.size_bytes < 8 ? key.size_bytes : 8);
+        memcpy(bytes, key.data, key.size_bytes < PREFIX_BYTES ? key.size_bytes : PREFIX_BYTES);
     }
-    uint64_t prefix = 0;
-    for (int i = 0; i < 8; i++) {
-        prefix = prefix << 8 | bytes[i];
+    for (int i = 0; i < PREFIX_BYTES; i++) {
+        prefix.words[i / 8] = prefix.words[i / 8] << 8 | bytes[i];
     }
     return prefix;
 }
 
-static int compare(const struct entry *entry, uint64_t prefix, struct weir_view key)
+static int compare(const struct entry *entry, const struct prefix *prefix, struct weir_view key)
 {
-    if (entry->prefix != prefix) {
-        return entry->prefix < prefix ? -1 : 1;
+    for (int i = 0; i < PREFIX_WORDS; i++) {
+        if (entry->prefix.words[i] != prefix->words[i]) {
+            return entry->prefix.words[i] < prefix->words[i] ? -1 : 1;
+        }
     }
     return weir_key_compare(weir_version_key(entry->version), key);
 }
 
 // The last block whose first key is not above the key; the first block when there is none.
-static uint32_t find_block(const struct weir_ordered *ordered, uint64_t prefix,
+static uint32_t find_block(const struct weir_ordered *ordered, const struct prefix *prefix,
                            struct weir_view key)
 {
     uint32_t low = 0;
@@ -89,7 +98,8 @@ static uint32_t find_block(const struct weir_ordered *ordered, uint64_t prefix,
 }
 
 // The first entry of the block that is not below the key; count when there is none.
-static uint32_t find_entry(const struct block *block, uint64_t prefix, struct weir_view key)
+static uint32_t find_entry(const struct block *block, const struct prefix *prefix,
+                           struct weir_view key)
 {
     uint32_t low = 0;
     uint32_t high = block->count;
@@ -131,12 +141,12 @@ static void remove_block(struct weir_ordered *ordered, uint32_t place)
 void weir_ordered_insert(struct weir_ordered *ordered, struct weir_version *version)
 {
     struct weir_view key = weir_version_key(version);
-    uint64_t prefix = prefix_of(key);
-    uint32_t place = find_block(ordered, prefix, key);
+    struct prefix prefix = prefix_of(key);
+    uint32_t place = find_block(ordered, &prefix, key);
     struct block *block =
         ordered->block_count == 0 ? add_block(ordered, 0) : ordered->blocks[place];
-    uint32_t at = find_entry(block, prefix, key);
-    WEIR_DASSERT(at == block->count || compare(&block->entries[at], prefix, key) != 0);
+    uint32_t at = find_entry(block, &prefix, key);
+    WEIR_DASSERT(at == block->count || compare(&block->entries[at], &prefix, key) != 0);
     if (block->count == BLOCK_ENTRIES) {
         struct block *next = add_block(ordered, place + 1);
         // Keys that come in ascending order leave full blocks behind, not half ones.
@@ -161,11 +171,11 @@ static void find(const struct weir_ordered *ordered, const struct weir_version *
                  uint32_t *block_idx, uint32_t *entry_idx)
 {
     struct weir_view key = weir_version_key(version);
-    uint64_t prefix = prefix_of(key);
+    struct prefix prefix = prefix_of(key);
     WEIR_ASSERT(ordered->block_count > 0);
-    *block_idx = find_block(ordered, prefix, key);
+    *block_idx = find_block(ordered, &prefix, key);
     const struct block *block = ordered->blocks[*block_idx];
-    *entry_idx = find_entry(block, prefix, key);
+    *entry_idx = find_entry(block, &prefix, key);
     WEIR_ASSERT(*entry_idx < block->count && block->entries[*entry_idx].version == version);
 }
 
@@ -203,10 +213,10 @@ struct weir_ordered_cursor weir_ordered_seek(const struct weir_ordered *ordered,
 {
     struct weir_ordered_cursor cursor = {.ordered = ordered};
     if (ordered->block_count > 0) {
-        uint64_t prefix = prefix_of(from);
-        cursor.block_idx = find_block(ordered, prefix, from);
+        struct prefix prefix = prefix_of(from);
+        cursor.block_idx = find_block(ordered, &prefix, from);
         const struct block *block = ordered->blocks[cursor.block_idx];
-        cursor.entry_idx = find_entry(block, prefix, from);
+        cursor.entry_idx = find_entry(block, &prefix, from);
         if (cursor.entry_idx == block->count) {
             cursor.block_idx++;
             cursor.entry_idx = 0;
