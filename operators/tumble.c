@@ -26,14 +26,14 @@ static enum weir_status report_late(struct tumble *tumble, const struct weir_bat
     snprintf(text, sizeof text,
              "its window was closed %lld ms before; a larger watermark_delay would have waited",
              (long long)((reached_us - end_us) / 1000));
-    return weir_row_error_report(tumble->op.row_errors,
-                                 &(struct weir_row_error){.reason = WEIR_ROW_ERROR_LATE,
-                                                          .record = &batch->records[row],
-                                                          .operator_name = tumble->op.name,
-                                                          .message = text,
-                                                          .late_by_ms =
-                                                              (reached_us - end_us) / 1000},
-                                 error);
+    return weir_row_error_report(
+        tumble->op.row_errors,
+        &(struct weir_row_error){.reason = WEIR_ROW_ERROR_LATE,
+                                 .record = &batch->records[row],
+                                 .operator_name = tumble->op.name,
+                                 .message = text,
+                                 .late_by_ms = (reached_us - end_us) / 1000},
+        error);
 }
 
 static enum weir_status process(struct weir_operator *op, struct weir_batch *batch,
@@ -43,8 +43,7 @@ static enum weir_status process(struct weir_operator *op, struct weir_batch *bat
     struct weir_batch windowed = *batch;
     uint32_t input_count = batch->schema->column_count;
     windowed.schema = tumble->config.output;
-    windowed.columns =
-        weir_arena_alloc(batch->arena, (input_count + 2) * sizeof *windowed.columns);
+    windowed.columns = weir_arena_alloc(batch->arena, (input_count + 2) * sizeof *windowed.columns);
     memcpy(windowed.columns, batch->columns, input_count * sizeof *windowed.columns);
     struct weir_column *start = &windowed.columns[input_count];
     struct weir_column *end = &windowed.columns[input_count + 1];
@@ -54,11 +53,18 @@ static enum weir_status process(struct weir_operator *op, struct weir_batch *bat
     uint16_t *selected = weir_arena_alloc(batch->arena, batch->row_count * sizeof *selected);
     windowed.selected = selected;
     windowed.selected_count = 0;
+    int64_t size_us = tumble->config.window.size_us;
+    int64_t start_us = 0;
+    int64_t end_us = 0; // no window yet; most rows are of the same one as the row before
     for (uint32_t i = 0; i < batch->selected_count; i++) {
         uint32_t row = weir_batch_row(batch, i);
-        start->i64[row] =
-            weir_tumble_start_us(&tumble->config.window, batch->event_time_us[row]);
-        end->i64[row] = start->i64[row] + tumble->config.window.size_us;
+        int64_t time_us = batch->event_time_us[row];
+        if (time_us < start_us || time_us >= end_us) {
+            start_us = weir_tumble_start_us(&tumble->config.window, time_us);
+            end_us = start_us + size_us;
+        }
+        start->i64[row] = start_us;
+        end->i64[row] = end_us;
         if (weir_is_late(end->i64[row], batch->partition_time_us[row], tumble->config.delay_us)) {
             if (report_late(tumble, batch, row, end->i64[row], error) != WEIR_OK) {
                 return WEIR_ERROR;
