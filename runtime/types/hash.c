@@ -8,6 +8,7 @@
 #include "runtime/types/jsonb.h"
 #include "runtime/types/text_io.h"
 
+#define XXH_INLINE_ALL // keys are short: a call would cost as much as the hash
 #include <xxhash.h>
 
 uint64_t weir_hash_bytes(const void *data, size_t size_bytes)

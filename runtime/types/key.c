@@ -22,6 +22,8 @@
 #include "runtime/types/text_io.h"
 
 #include <math.h>
+
+#define XXH_INLINE_ALL // keys are short: a call would cost as much as the hash
 #include <xxhash.h>
 
 enum {
