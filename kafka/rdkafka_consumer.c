@@ -24,6 +24,7 @@ enum {
     // librdkafka before 2.2.0 looks again after a full queue only when its broker thread happens to
     // wake, up to a second later. A request made now and then wakes it (keep_fetching).
     WAKE_INTERVAL_MS = 20,
+    MESSAGES_AHEAD = 8, // brought into the processor's cache while one is looked at
     QUEUE_IS_DRAINED_IN_MS = 1000,
 
     ERRORS_MAX = 16, // texts kept until release; more of them share the last
@@ -252,6 +253,10 @@ static enum weir_status consumer_fetch(struct weir_consumer *base, uint32_t max,
     for (uint32_t i = 0; i < taken; i++) {
         rd_kafka_message_t *message = messages[i];
         uint32_t idx;
+        if (i + MESSAGES_AHEAD < taken) { // another thread has written it, on another core
+            __builtin_prefetch(messages[i + MESSAGES_AHEAD]);
+            __builtin_prefetch((const char *)messages[i + MESSAGES_AHEAD] + 64);
+        }
         if (message->err != RD_KAFKA_RESP_ERR_NO_ERROR) {
             given += read_event(consumer, message, &fetched[given]) ? 1 : 0;
             rd_kafka_message_destroy(message);
