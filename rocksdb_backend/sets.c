@@ -91,6 +91,7 @@ static void take_back(struct weir_cache *cache, struct weir_frozen_set *set)
     for (uint32_t i = 0; i < set->list_count; i++) {
         struct weir_version_list *list = &set->lists[i];
         for (uint32_t j = 0; j < list->absent_count; j++) {
+            weir_version_list_prefetch(list, j);
             struct weir_version *version = list->versions[j];
             if (version == NULL) { // taken out when it had been sent
                 continue;
@@ -147,6 +148,7 @@ static void release_set(struct weir_cache *cache, struct weir_frozen_set *set)
     for (uint32_t i = 0; i < set->list_count; i++) {
         struct weir_version_list *list = &set->lists[i];
         for (uint32_t j = 0; j < list->absent_count; j++) {
+            weir_version_list_prefetch(list, j);
             if (list->versions[j] != NULL && !list->versions[j]->is_superseded) {
                 forget(cache, cache->states[i], list->versions[j]);
             }
