@@ -6,7 +6,7 @@
 // that it has set are cleared.
 #include "kafka/avro_decode.h"
 
-#include "kafka/avro_program.h"
+#include "kafka/avro_lanes.h"
 
 #include <stdlib.h>
 
@@ -14,6 +14,7 @@ enum {
     // Programs and refusals that are kept. Only garbage has so many ids.
     ENTRIES_MAX = 4096,
     SLOTS_OF_TABLE = 2 * ENTRIES_MAX,
+    NO_FRAME = 1,       // no frame, as frame_of's low bytes are zero
     PREFETCH_AHEAD = 8, // records; their messages lie wherever the client has put them
 };
 
@@ -30,10 +31,12 @@ struct avro_decoder {
     struct weir_avro_decode_options options;
     size_t frame_bytes;
     struct weir_avro_program_config program_config;
+    weir_avro_lanes_fn run_lanes;
     struct weir_arena *arena; // programs
     struct entry *entries;    // by id, open addressing
     uint32_t entry_count;
     const struct entry *last;
+    uint64_t last_frame; // NO_FRAME: its records are to be looked at
     struct weir_avro_slot *slots;
     uint32_t slot_count;
 };
@@ -88,6 +91,7 @@ static void forget_all(struct avro_decoder *decoder)
     memset(decoder->entries, 0, SLOTS_OF_TABLE * sizeof *decoder->entries);
     decoder->entry_count = 0;
     decoder->last = NULL;
+    decoder->last_frame = NO_FRAME;
     weir_arena_reset(decoder->arena);
 }
 
@@ -102,6 +106,23 @@ static void compile(struct avro_decoder *decoder, const struct weir_avro_type *t
     } else {
         entry->why = weir_arena_printf(decoder->arena, "schema %u: %s", entry->id, error.text);
     }
+}
+
+// What frame_of gives for records of the last entry.
+static uint64_t last_frame_of(const struct avro_decoder *decoder, const struct entry *last)
+{
+    bool has_frame =
+        decoder->options.frame.framing == WEIR_AVRO_FRAMING_REGISTRY && last->program != NULL;
+    return has_frame ? (uint64_t)__builtin_bswap32(last->id) << 32 : NO_FRAME;
+}
+
+// The five bytes of a registry's frame, of a record of eight bytes or more, as one number: a zero
+// and the id, which end up in the upper half.
+static inline uint64_t frame_of(struct weir_view value)
+{
+    uint64_t word;
+    memcpy(&word, value.data, sizeof word); // little-endian: the first bytes are the lowest
+    return word << (64 - 8 * WEIR_AVRO_FRAME_BYTES);
 }
 
 // The entry of that id; NULL: its schema is not known yet.
@@ -127,6 +148,7 @@ static const struct entry *ensure_slow(struct avro_decoder *decoder, uint32_t id
         }
     }
     decoder->last = entry;
+    decoder->last_frame = last_frame_of(decoder, entry);
     return entry;
 }
 
@@ -266,6 +288,21 @@ static inline void add_row(struct run *run, uint32_t record_idx)
     run->row_count++;
 }
 
+// The program of a record with a body. NULL: that is another case.
+static inline const struct weir_avro_program *program_of(struct avro_decoder *decoder,
+                                                         struct weir_view value)
+{
+    if (__builtin_expect(
+            value.size_bytes >= sizeof(uint64_t) && frame_of(value) == decoder->last_frame, 1)) {
+        return decoder->last->program;
+    }
+    if (value.data == NULL || !is_framed(decoder, value)) {
+        return NULL;
+    }
+    const struct entry *entry = ensure(decoder, load_id(decoder, value));
+    return entry != NULL ? entry->program : NULL;
+}
+
 // Records from `first` on that can be tried together: they have bodies, and one program. How many;
 // 0: the first one is another case.
 static uint32_t gather(const struct run *run, const struct weir_record *records, uint32_t first,
@@ -281,15 +318,11 @@ static uint32_t gather(const struct run *run, const struct weir_record *records,
             __builtin_prefetch(ahead + 64);
             __builtin_prefetch(ahead + 128);
         }
-        if (__builtin_expect(value.data == NULL || !is_framed(run->decoder, value), 0)) {
+        const struct weir_avro_program *found = program_of(run->decoder, value);
+        if (__builtin_expect(found == NULL || (i != 0 && found != *program), 0)) {
             return i;
         }
-        const struct entry *entry = ensure(run->decoder, load_id(run->decoder, value));
-        if (__builtin_expect(entry == NULL || entry->program == NULL, 0) ||
-            (i != 0 && entry->program != *program)) {
-            return i;
-        }
-        *program = entry->program;
+        *program = found;
         bodies[i] = (struct weir_view){.data = value.data + run->decoder->frame_bytes,
                                        .size_bytes = value.size_bytes - run->decoder->frame_bytes};
     }
@@ -302,8 +335,8 @@ static bool decode_together(struct run *run, const struct weir_avro_program *pro
                             uint32_t first, uint32_t count, const struct weir_view *bodies)
 {
     begin_program(run, program);
-    if (!weir_avro_program_run_lanes(program, run->decoder->slots, run->row_count, count, bodies,
-                                     run->arena)) {
+    if (!run->decoder->run_lanes(program, run->decoder->slots, run->row_count, count, bodies,
+                                 run->arena)) {
         for (uint32_t i = 0; i < count; i++) {
             clear_row(run->decoder, run->row_count + i);
         }
@@ -427,6 +460,7 @@ struct weir_decoder *weir_avro_decoder_create(const struct weir_schema *schema,
     decoder->base.ops = &ops;
     decoder->schema = schema;
     decoder->options = *options;
+    decoder->run_lanes = options->is_portable ? weir_avro_run_lanes : weir_avro_lanes_choose();
     decoder->frame_bytes = options->frame.framing == WEIR_AVRO_FRAMING_REGISTRY
                                ? WEIR_AVRO_FRAME_BYTES
                                : options->frame.size_bytes;
@@ -438,6 +472,7 @@ struct weir_decoder *weir_avro_decoder_create(const struct weir_schema *schema,
         .is_reader_strict = options->is_reader_strict,
     };
     decoder->arena = weir_arena_create(16 * 1024);
+    decoder->last_frame = NO_FRAME;
     decoder->entries = weir_alloc_zero(SLOTS_OF_TABLE * sizeof *decoder->entries);
     decoder->slot_count = weir_avro_slot_count(schema);
     decoder->slots = weir_alloc((decoder->slot_count + 1) * sizeof *decoder->slots);

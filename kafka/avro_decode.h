@@ -51,6 +51,7 @@ struct weir_avro_decode_options {
     bool is_single_column;
     uint32_t timestamp_digits;
     struct weir_avro_frame frame; // zero: a registry's
+    bool is_portable;             // as on a processor that has nothing more than others; for tests
 };
 
 // schema: the columns to decode, composites pruned to the fields that are read; lives as long as

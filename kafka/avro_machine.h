@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What runs a decode program: its state, and the values that are read one by one (avro_value.c).
-// Private to avro_program.c, avro_lanes.c and avro_value.c. Thread: the task's.
+// Private to avro_program.c, avro_lanes_run.h and avro_value.c. Thread: the task's.
 #ifndef WEIR_KAFKA_AVRO_MACHINE_H
 #define WEIR_KAFKA_AVRO_MACHINE_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Numbers on their way into columns: what a varint has given becomes a value of the column's type,
-// or does not fit. Private to avro_program.c and avro_lanes.c, whose innermost loops these are part
-// of. Thread: the task's.
+// or does not fit. Private to avro_program.c and avro_lanes_run.h, whose innermost loops these are
+// part of. Thread: the task's.
 #ifndef WEIR_KAFKA_AVRO_NUMBER_H
 #define WEIR_KAFKA_AVRO_NUMBER_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The instructions of a decode program: what avro_compile.c writes and avro_program.c and
-// avro_lanes.c run. Flat: control goes on with the next instruction or jumps ahead by `jump`; only
-// the items of arrays and maps and defaults are blocks that are run by themselves. Private to
+// avro_lanes_run.h run. Flat: control goes on with the next instruction or jumps ahead by `jump`;
+// only the items of arrays and maps and defaults are blocks that are run by themselves. Private to
 // these.
 #ifndef WEIR_KAFKA_AVRO_OP_H
 #define WEIR_KAFKA_AVRO_OP_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // See avro_program.h. One record, one instruction after the other: what is bad, and why; and for
-// avro_lanes.c the instructions that are rarer than numbers, texts and NULLs.
+// avro_lanes_run.h the instructions that are rarer than numbers, texts and NULLs.
 //
 // Invariants
 // 1. p never passes machine->end: every read is bounded by it, whatever the bytes say.

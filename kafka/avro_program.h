@@ -64,15 +64,6 @@ bool weir_avro_program_run(const struct weir_avro_program *program,
                            const struct weir_avro_slot *slots, uint32_t row, struct weir_view body,
                            struct weir_arena *arena, struct weir_avro_fault *fault);
 
-enum { WEIR_AVRO_LANES_MAX = 32 }; // their bytes and columns fit the nearest cache
-
-// The same for several bodies at once, into the rows from first_row on. False: at least one of them
-// is bad; bits of all these rows may be set.
-bool weir_avro_program_run_lanes(const struct weir_avro_program *program,
-                                 const struct weir_avro_slot *slots, uint32_t first_row,
-                                 uint32_t count, const struct weir_view *bodies,
-                                 struct weir_arena *arena);
-
 // Rows first … end - 1 came from this program.
 void weir_avro_mark_rows(const struct weir_avro_program *program,
                          const struct weir_avro_slot *slots, uint32_t first, uint32_t end);

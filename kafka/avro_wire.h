@@ -12,6 +12,13 @@
 #include <emmintrin.h>
 #endif
 
+static inline uint32_t weir_avro_load_u16(const uint8_t *data)
+{
+    uint16_t word;
+    memcpy(&word, data, sizeof word);
+    return word;
+}
+
 static inline uint64_t weir_avro_load_u64(const uint8_t *data)
 {
     uint64_t word;
@@ -22,25 +29,45 @@ static inline uint64_t weir_avro_load_u64(const uint8_t *data)
 // Byte by byte: near the end, or longer than eight bytes.
 const uint8_t *weir_avro_read_long_slow(const uint8_t *p, const uint8_t *end, int64_t *value);
 
-// A zigzag varint of at most ten bytes. Up to eight bytes are taken at once: the groups of seven
-// bits are pushed together in three steps, with no branch that depends on the length.
+// A varint's bytes up to and with its last one, the others zero; *stops has the top bits of all
+// bytes that may be the last one. 0: none of the eight is.
+__attribute__((always_inline)) static inline uint64_t weir_avro_load_groups(const uint8_t *p,
+                                                                            uint64_t *stops)
+{
+    uint64_t word = weir_avro_load_u64(p);
+    *stops = ~word & UINT64_C(0x8080808080808080);
+    return word & (*stops ^ (*stops - 1));
+}
+
+static inline uint32_t weir_avro_groups_bytes(uint64_t stops)
+{
+    return ((uint32_t)__builtin_ctzll(stops) >> 3) + 1;
+}
+
+// What these bytes say: groups of seven bits are pushed together in three steps, with no branch
+// that depends on the length; then zigzag is undone.
+__attribute__((always_inline)) static inline int64_t weir_avro_groups_value(uint64_t word)
+{
+    word = (word & UINT64_C(0x7f007f007f007f00)) >> 1 | (word & UINT64_C(0x007f007f007f007f));
+    word = (word & UINT64_C(0x3fff00003fff0000)) >> 2 | (word & UINT64_C(0x00003fff00003fff));
+    word = (word & UINT64_C(0x0fffffff00000000)) >> 4 | (word & UINT64_C(0x000000000fffffff));
+    return (int64_t)(word >> 1) ^ -(int64_t)(word & 1);
+}
+
+// A zigzag varint of at most ten bytes. Up to eight bytes are taken at once.
 __attribute__((always_inline)) static inline const uint8_t *
 weir_avro_read_long(const uint8_t *p, const uint8_t *end, int64_t *value)
 {
     if (__builtin_expect(end - p < 8, 0)) {
         return weir_avro_read_long_slow(p, end, value);
     }
-    uint64_t word = weir_avro_load_u64(p);
-    uint64_t stops = ~word & UINT64_C(0x8080808080808080);
+    uint64_t stops;
+    uint64_t groups = weir_avro_load_groups(p, &stops);
     if (__builtin_expect(stops == 0, 0)) {
         return weir_avro_read_long_slow(p, end, value);
     }
-    word &= stops ^ (stops - 1); // up to and with the last byte
-    word = (word & UINT64_C(0x7f007f007f007f00)) >> 1 | (word & UINT64_C(0x007f007f007f007f));
-    word = (word & UINT64_C(0x3fff00003fff0000)) >> 2 | (word & UINT64_C(0x00003fff00003fff));
-    word = (word & UINT64_C(0x0fffffff00000000)) >> 4 | (word & UINT64_C(0x000000000fffffff));
-    *value = (int64_t)(word >> 1) ^ -(int64_t)(word & 1);
-    return p + (__builtin_ctzll(stops) >> 3) + 1;
+    *value = weir_avro_groups_value(groups);
+    return p + weir_avro_groups_bytes(stops);
 }
 
 // Lengths, branches and symbols: mostly one byte.
@@ -64,29 +91,6 @@ static inline const uint8_t *weir_avro_read_bytes(const uint8_t *p, const uint8_
         return NULL;
     }
     *out = (struct weir_view){.data = (const char *)p, .size_bytes = (size_t)size_bytes};
-    return p + size_bytes;
-}
-
-// The same for texts of any length: whether the length takes one byte or two is no branch, as it
-// cannot be foreseen where texts are about 64 bytes long.
-__attribute__((always_inline)) static inline const uint8_t *
-weir_avro_read_text(const uint8_t *p, const uint8_t *end, struct weir_view *out)
-{
-    uint16_t word = 0x8080;
-    if (__builtin_expect(end - p >= 2, 1)) {
-        memcpy(&word, p, sizeof word);
-    }
-    if (__builtin_expect((word & 0x8080) == 0x8080, 0)) {
-        return weir_avro_read_bytes(p, end, out); // more than two bytes, or one at the end
-    }
-    uint32_t has_two = word >> 7 & 1;
-    uint32_t zigzag = (word & 0x7fu) | (word >> 1 & 0x3f80u & -has_two);
-    p += 1 + has_two;
-    size_t size_bytes = zigzag >> 1;
-    if (__builtin_expect((zigzag & 1) != 0 || size_bytes > (size_t)(end - p), 0)) {
-        return NULL;
-    }
-    *out = (struct weir_view){.data = (const char *)p, .size_bytes = size_bytes};
     return p + size_bytes;
 }
 

@@ -210,27 +210,34 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
     records[1].value = (struct weir_view){block, frame_bytes};
     records[2].value = records[0].value;
     struct weir_arena *arena = weir_arena_create(64 * 1024);
-    const struct weir_avro_decode_options options = {.schemas = &schemas, .timestamp_digits = 6};
+    struct weir_avro_decode_options options = {.schemas = &schemas, .timestamp_digits = 6};
     struct weir_decoder *decoder = weir_avro_decoder_create(&schema, &options);
     struct weir_decoder *counter = weir_avro_decoder_create(&no_columns, &options);
+    options.is_portable = true;
+    struct weir_decoder *portable = weir_avro_decoder_create(&schema, &options);
     struct weir_decoded alone;
     struct weir_decoded between;
     struct weir_decoded counted;
+    struct weir_decoded other;
     weir_decoder_decode(decoder, &records[1], 1, arena, &alone);
     weir_decoder_decode(decoder, records, 3, arena, &between);
     weir_decoder_decode(counter, &records[1], 1, arena, &counted);
+    weir_decoder_decode(portable, records, 3, arena, &other);
     require(alone.row_count + alone.bad_count == 1, "neither row nor bad");
     require(between.columns[0].i64[0] == 7, "the record before it");
     require(between.columns[0].i64[between.row_count - 1] == 7, "the record behind it");
     require(between.row_count + between.bad_count == 3, "the records around it");
     require(between.bad_count == alone.bad_count, "the records around it are bad");
+    require(other.row_count == between.row_count, "processors differ in what is bad");
     require(alone.row_count <= counted.row_count, "a row that cannot be passed over");
     if (alone.row_count == 1) {
         expect_same(&alone, 0, &between, 1, "the row depends on the records around it");
+        expect_same(&alone, 0, &other, 1, "the row depends on the processor");
         check_again(decoder, &alone, block[4] == 1, arena);
     }
     weir_decoder_destroy(decoder);
     weir_decoder_destroy(counter);
+    weir_decoder_destroy(portable);
     weir_arena_destroy(arena);
     free(block);
     return 0;

@@ -167,6 +167,36 @@ static void test_missing_tells_what_is_waited_for(void **state)
     avro_case_end(&run);
 }
 
+// Between two records of one schema somebody asks for another one.
+static void test_decode_after_another_schema_was_asked_for(void **state)
+{
+    static const struct weir_field field = {"s", PLAIN(TEXT)};
+    static const struct weir_schema schema = {1, &field};
+    static const char *const frames[] = {"0000000001 0a68656c6c6f"};
+    struct avro_case run;
+    uint32_t id = 0;
+    (void)state;
+    avro_case_begin(&run);
+    avro_case_add(&run, 1,
+                  "{\"type\":\"record\",\"name\":\"r\",\"fields\":["
+                  "{\"name\":\"s\",\"type\":\"string\"}]}");
+    avro_case_add(&run, 2,
+                  "{\"type\":\"record\",\"name\":\"r\",\"fields\":["
+                  "{\"name\":\"t\",\"type\":\"string\"}]}");
+    avro_case_decode(&run, &schema, plain_options, frames, 1);
+    assert_string_equal(run.text.data, "hello");
+    struct weir_record first = {.value = avro_case_bytes(&run, frames[0])};
+    struct weir_record other = {.value = avro_case_bytes(&run, "0000000002 0a68656c6c6f")};
+    struct weir_record refused = {.value = avro_case_bytes(&run, "0000000009 0a68656c6c6f")};
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_false(run.decoder->ops->missing(run.decoder, i == 1 ? &refused : &other, &id));
+        weir_decoder_decode(run.decoder, i == 2 ? &other : &first, 1, run.arena, &run.decoded);
+        assert_int_equal(run.decoded.row_count, 1);
+        assert_int_equal(weir_column_is_valid(run.decoded.columns, 0), i != 2);
+    }
+    avro_case_end(&run);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -174,6 +204,7 @@ int main(void)
         cmocka_unit_test(test_decode_refuses_wrong_lengths),
         cmocka_unit_test(test_decode_each_record_by_its_writers_schema),
         cmocka_unit_test(test_decode_leaves_no_trace_of_bad_records),
+        cmocka_unit_test(test_decode_after_another_schema_was_asked_for),
         cmocka_unit_test(test_missing_tells_what_is_waited_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
