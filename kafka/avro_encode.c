@@ -12,24 +12,9 @@ struct avro_encoder {
     struct weir_arena *arena;
     struct weir_avro_put record;
     uint32_t most_bytes; // 0: row by row
-    char frame[WEIR_AVRO_FRAME_BYTES_MAX];
+    char frame[WEIR_AVRO_FRAME_ROOM_BYTES];
     size_t frame_bytes;
 };
-
-static void encode_together(const struct avro_encoder *encoder, const struct weir_batch *batch,
-                            uint32_t first, uint32_t count, struct weir_buffer *out,
-                            struct weir_encoded *encoded)
-{
-    const struct weir_view frame = {encoder->frame, encoder->frame_bytes};
-    while (count > 0) {
-        uint32_t some = count < WEIR_AVRO_PUT_ROWS_MAX ? count : WEIR_AVRO_PUT_ROWS_MAX;
-        weir_avro_put_rows(&encoder->record, encoder->most_bytes, frame, batch, first, some, out,
-                           encoded);
-        first += some;
-        encoded += some;
-        count -= some;
-    }
-}
 
 static void encode(const struct weir_encoder *base, const struct weir_batch *batch, uint32_t first,
                    uint32_t count, struct weir_buffer *out, struct weir_encoded *encoded)
@@ -37,7 +22,8 @@ static void encode(const struct weir_encoder *base, const struct weir_batch *bat
     const struct avro_encoder *encoder = (const struct avro_encoder *)base;
     WEIR_ASSERT(first <= batch->selected_count && count <= batch->selected_count - first);
     if (encoder->most_bytes != 0) {
-        encode_together(encoder, batch, first, count, out, encoded);
+        weir_avro_put_rows(&encoder->record, encoder->most_bytes, encoder->frame,
+                           encoder->frame_bytes, batch, first, count, out, encoded);
         return;
     }
     for (uint32_t i = 0; i < count; i++) {
@@ -77,7 +63,7 @@ enum weir_status weir_avro_encoder_create(const struct weir_avro_encode_config *
         memcpy(encoder->frame + 1, &id, sizeof id);
         encoder->frame_bytes = WEIR_AVRO_FRAME_BYTES;
     } else {
-        memcpy(encoder->frame, config->frame.bytes, sizeof encoder->frame);
+        memcpy(encoder->frame, config->frame.bytes, sizeof config->frame.bytes);
         encoder->frame_bytes = config->frame.size_bytes;
     }
     const struct weir_field **fields =

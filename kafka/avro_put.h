@@ -80,12 +80,12 @@ bool weir_avro_put_row(const struct weir_avro_put *record, const struct weir_col
 // written one by one.
 uint32_t weir_avro_put_most_bytes(const struct weir_avro_put *record);
 
-enum { WEIR_AVRO_PUT_ROWS_MAX = 32 };
+enum { WEIR_AVRO_FRAME_ROOM_BYTES = 16 }; // where a frame lies, so that it is copied as a whole
 
-// Rows first … first + count - 1 of the batch, each behind a frame; encoded[0 … count - 1] as an
-// encoder gives it.
-void weir_avro_put_rows(const struct weir_avro_put *record, uint32_t most_bytes,
-                        struct weir_view frame, const struct weir_batch *batch, uint32_t first,
+// Rows first … first + count - 1 of the batch, each behind a frame, which lies in
+// WEIR_AVRO_FRAME_ROOM_BYTES; encoded[0 … count - 1] as an encoder gives it.
+void weir_avro_put_rows(const struct weir_avro_put *record, uint32_t most_bytes, const char *frame,
+                        size_t frame_bytes, const struct weir_batch *batch, uint32_t first,
                         uint32_t count, struct weir_buffer *out, struct weir_encoded *encoded);
 
 // The fields of a record from columns, each by its name. Error (REFUSE), see avro_encode.h.

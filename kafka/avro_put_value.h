@@ -17,6 +17,12 @@ static inline bool weir_avro_put_is_plain(const struct weir_avro_put *put)
     return put->code <= WEIR_AVRO_PUT_BOOLEAN;
 }
 
+// Since 1970; what is below a millisecond is dropped.
+static inline int64_t weir_avro_timestamp_ms(int64_t us)
+{
+    return us / 1000 - (us % 1000 < 0 ? 1 : 0) + WEIR_EPOCH_SHIFT_MS;
+}
+
 static inline char *weir_avro_write_timestamp(const struct weir_avro_put *put, char *to, int64_t us)
 {
     int64_t unix_us;
@@ -24,8 +30,7 @@ static inline char *weir_avro_write_timestamp(const struct weir_avro_put *put, c
         return NULL;
     }
     if (put->code == WEIR_AVRO_PUT_TIMESTAMP_MS) {
-        int64_t ms = us / 1000 - (us % 1000 < 0 ? 1 : 0);
-        return weir_avro_write_long(to, ms + WEIR_EPOCH_SHIFT_MS);
+        return weir_avro_write_long(to, weir_avro_timestamp_ms(us));
     }
     return __builtin_add_overflow(us, WEIR_EPOCH_SHIFT_US, &unix_us)
                ? NULL

@@ -169,21 +169,36 @@ enum { WEIR_AVRO_LONG_BYTES_MAX = 10 };
 // Byte by byte: of more than eight bytes.
 char *weir_avro_write_long_slow(char *to, uint64_t zigzag);
 
-// A zigzag varint; the place behind it. There is room for the longest, all of which may be touched.
-// Up to 55 bits are spread over eight bytes at once, with no branch that depends on the length.
-__attribute__((always_inline)) static inline char *weir_avro_write_long(char *to, int64_t value)
+static inline uint64_t weir_avro_zigzag(int64_t value)
 {
-    uint64_t zigzag = ((uint64_t)value << 1) ^ (uint64_t)(value >> 63);
-    if (__builtin_expect(zigzag >> 56 != 0, 0)) {
-        return weir_avro_write_long_slow(to, zigzag);
-    }
-    uint32_t more_bytes = (63u - (uint32_t)__builtin_clzll(zigzag | 1)) * 37 >> 8; // by 7
+    return ((uint64_t)value << 1) ^ (uint64_t)(value >> 63);
+}
+
+// Up to 56 bits spread over eight bytes, seven in each, with no branch that depends on the length.
+__attribute__((always_inline)) static inline uint64_t weir_avro_spread(uint64_t zigzag)
+{
     uint64_t word = (zigzag & UINT64_C(0x0fffffff)) | (zigzag & UINT64_C(0xfffffff0000000)) << 4;
     word = (word & UINT64_C(0x00003fff00003fff)) | (word & UINT64_C(0x0fffc0000fffc000)) << 2;
-    word = (word & UINT64_C(0x007f007f007f007f)) | (word & UINT64_C(0x3f803f803f803f80)) << 1;
-    word |= UINT64_C(0x8080808080808080) & ((UINT64_C(1) << (8 * more_bytes)) - 1);
+    return (word & UINT64_C(0x007f007f007f007f)) | (word & UINT64_C(0x3f803f803f803f80)) << 1;
+}
+
+// What has been spread becomes a varint: all bytes but the last one that is needed get their top
+// bit. The place behind it; eight bytes are touched.
+__attribute__((always_inline)) static inline char *weir_avro_write_groups(char *to, uint64_t word)
+{
+    uint32_t more_bits = (63u - (uint32_t)__builtin_clzll(word | 1)) & 56;
+    word |= UINT64_C(0x8080808080808080) & ((UINT64_C(1) << more_bits) - 1);
     memcpy(to, &word, sizeof word);
-    return to + more_bytes + 1;
+    return to + (more_bits >> 3) + 1;
+}
+
+// A zigzag varint; the place behind it. There is room for the longest, all of which may be touched.
+__attribute__((always_inline)) static inline char *weir_avro_write_long(char *to, int64_t value)
+{
+    uint64_t zigzag = weir_avro_zigzag(value);
+    return __builtin_expect(zigzag >> 56 != 0, 0)
+               ? weir_avro_write_long_slow(to, zigzag)
+               : weir_avro_write_groups(to, weir_avro_spread(zigzag));
 }
 
 // A length and as many bytes; the place behind them. There is room for them behind the longest
@@ -213,11 +228,11 @@ __attribute__((always_inline)) static inline char *weir_avro_write_bytes(char *t
         memcpy(to + third, from + third, 16);
         memcpy(to + fourth, from + fourth, 16);
         memcpy(to + last, from + last, 16);
-    } else if (size >= 8) {
-        memcpy(to, from, 8);
-        memcpy(to + size - 8, from + size - 8, 8);
-    } else if (size >= 4) {
+    } else if (size >= 4) { // four bytes from each end and next to them, as wyhash reads its input
+        size_t second = size >> 3 << 2;
         memcpy(to, from, 4);
+        memcpy(to + second, from + second, 4);
+        memcpy(to + size - 4 - second, from + size - 4 - second, 4);
         memcpy(to + size - 4, from + size - 4, 4);
     } else if (size != 0) {
         to[0] = from[0];
