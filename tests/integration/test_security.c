@@ -3,6 +3,7 @@
 // job through kills and savepoints and for the commands; each of them is needed, and its absence is
 // told with what to do; taken away and given back under a running job, nothing is lost.
 // WEIR_TEST_SECURITY=full does so for every way to log in.
+#include "kafka/client.h"
 #include "tests/integration/http_job_util.h"
 #include "tests/integration/live_util.h"
 #include "tests/integration/secure_job_util.h"
@@ -158,6 +159,52 @@ static void test_brokers_may_keep_their_settings_to_themselves(void **state)
     secure_job_check(&job);
 }
 
+// The producers of at_least_once have no transactional id for their rows.
+static void test_at_least_once_needs_no_more(void **state)
+{
+    (void)state;
+    struct secure_job job = secure_job_create("seen", SECURE_PLAIN, "uncompressed");
+    secure_job_feed(&job, 300);
+    secure_job_finish(&job, SQL_JOB_EXTRA("WEIR_GUARANTEE=at_least_once"));
+    secure_job_check(&job);
+}
+
+static void test_a_topic_is_made_with_the_right_to(void **state)
+{
+    (void)state;
+    static const struct secure_right create = {SECURE_CREATE, SECURE_TOPIC, "$-made", false};
+    static const struct secure_right rights[] = {
+        {SECURE_WRITE, SECURE_TOPIC, "$-made", false},
+        {SECURE_DESCRIBE_CONFIGS, SECURE_TOPIC, "$-made", false},
+    };
+    struct secure_job job = secure_job_create("make", SECURE_PLAIN, "uncompressed");
+    secure_job_feed(&job, 2);
+    secure_allow(job.job, job.login, &rights[0]);
+    secure_allow(job.job, job.login, &rights[1]);
+    sql_job_set_sql(job.job, "CREATE TABLE input (n int) WITH (topic = '$-in');\n"
+                             "CREATE TABLE made (n int) WITH (topic = '$-made', partitions = 1);\n"
+                             "INSERT INTO made SELECT n FROM input;\n");
+    sql_job_expect_refused(job.job, secure_settings(job.login, SQL_JOB_EXTRA(SECONDS)),
+                           SQL_JOB_TEXTS("the right Create on topic 'make-made'"));
+    secure_allow(job.job, job.login, &create);
+    secure_job_finish(&job, NULL);
+    sql_job_wait_count(job.job, "made", 2);
+}
+
+// Old clients cannot: what the broker says of it is not all there is to know.
+static void test_a_login_by_scram_that_fails_says_what_it_may_be(void **state)
+{
+    (void)state;
+    struct secure_job job = secure_job_create("scram", SECURE_SCRAM_512, "uncompressed");
+    bool is_old =
+        atoi(weir_rdkafka_version()) < 2 ||
+        (strncmp(weir_rdkafka_version(), "2.", 2) == 0 && atof(weir_rdkafka_version() + 2) < 6.1);
+    const char *log =
+        sql_job_run(job.job, secure_settings(job.login, SQL_JOB_EXTRA("WEIR_CONNECT_TIMEOUT=1s")),
+                    1, SQL_JOB_TEXTS("invalid credentials with SASL mechanism SCRAM-SHA-512"));
+    assert_int_equal(strstr(log, "this librdkafka (before 2.6.1) cannot") != NULL, is_old);
+}
+
 static void test_commands_need_little_more(void **state)
 {
     (void)state;
@@ -232,6 +279,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_the_right_to_look_is_not_enough),
         cmocka_unit_test(test_what_is_taken_away_may_come_back),
         cmocka_unit_test(test_brokers_may_keep_their_settings_to_themselves),
+        cmocka_unit_test(test_at_least_once_needs_no_more),
+        cmocka_unit_test(test_a_topic_is_made_with_the_right_to),
+        cmocka_unit_test(test_a_login_by_scram_that_fails_says_what_it_may_be),
         cmocka_unit_test(test_commands_need_little_more),
         cmocka_unit_test(test_the_page_lists_these_rights),
     };
