@@ -81,7 +81,8 @@ static enum weir_status time_passed(struct weir_operator *op, const struct weir_
                                     struct weir_error *error)
 {
     struct expire *expire = (struct expire *)op;
-    if (time->watermark_us != INT64_MAX) { // the end of all input makes nothing older
+    // The end of the input, of a part of it too, makes nothing older.
+    if (time->watermark_us != INT64_MAX && !time->has_ended) {
         expire->watermark_us = time->watermark_us;
     }
     return weir_operator_push_time(op, time, error);

@@ -25,6 +25,8 @@ static enum weir_status merge_time(struct inlet *inlet, struct weir_error *error
     for (uint32_t i = 0; i < inlet->config.channel_count; i++) {
         if (!inlet->times[i].is_idle) {
             merged.is_idle = false;
+            merged.has_ended |=
+                inlet->times[i].has_ended || inlet->times[i].watermark_us == INT64_MAX;
             merged.watermark_us = inlet->times[i].watermark_us < merged.watermark_us
                                       ? inlet->times[i].watermark_us
                                       : merged.watermark_us;
@@ -34,7 +36,8 @@ static enum weir_status merge_time(struct inlet *inlet, struct weir_error *error
     if (merged.is_idle || merged.watermark_us < inlet->time.watermark_us) {
         merged.watermark_us = inlet->time.watermark_us;
     }
-    if (merged.is_idle == inlet->time.is_idle && merged.watermark_us == inlet->time.watermark_us) {
+    if (merged.is_idle == inlet->time.is_idle && merged.has_ended == inlet->time.has_ended &&
+        merged.watermark_us == inlet->time.watermark_us) {
         return WEIR_OK;
     }
     inlet->time = merged;

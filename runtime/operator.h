@@ -32,6 +32,9 @@ struct weir_barrier {
 struct weir_time {
     int64_t watermark_us; // INT64_MIN: nothing is known yet; INT64_MAX: the end of all input
     bool is_idle;         // nothing comes for now: does not hold others back
+    // Part of the input is at its end, and its time no longer that of its rows, which a later run
+    // may go on with: others' time may be ahead of those.
+    bool has_ended;
 };
 
 struct weir_operator_ops {

@@ -206,6 +206,25 @@ static void test_expire_end_of_input_forgets_nothing(void **state)
     end(&chain);
 }
 
+// Nor does the end of a part of it: the time that is left is that of others' rows.
+static void test_expire_end_of_a_part_forgets_nothing(void **state)
+{
+    (void)state;
+    struct chain chain;
+    begin(&chain);
+    FEED(&chain, "@1000 a");
+    pass_barrier(&chain);
+    struct weir_time time = {.watermark_us = INT64_C(50000000), .has_ended = true};
+    struct weir_error error;
+    assert_int_equal(chain.expire->ops->time_passed(chain.expire, &time, &error), WEIR_OK);
+    resume(&chain);
+    pass_barrier(&chain);
+    FEED(&chain, "@2000 a");
+    pass_barrier(&chain);
+    changes_expect(&chain.all->changes, "+(a, 1) T50000 <(a, 1) >(a, 2)");
+    end(&chain);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -215,6 +234,7 @@ int main(void)
         cmocka_unit_test(test_expire_keeps_what_is_still_to_be_sent),
         cmocka_unit_test(test_expire_forgets_single_values_with_their_group),
         cmocka_unit_test(test_expire_end_of_input_forgets_nothing),
+        cmocka_unit_test(test_expire_end_of_a_part_forgets_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -240,8 +240,8 @@ static enum weir_status taker_time_passed(struct weir_operator *op, const struct
 {
     (void)error;
     struct taker *taker = (struct taker *)op;
-    weir_buffer_printf(&taker->out, "T%lld%s ", (long long)time->watermark_us,
-                       time->is_idle ? "i" : "");
+    weir_buffer_printf(&taker->out, "T%lld%s%s ", (long long)time->watermark_us,
+                       time->is_idle ? "i" : "", time->has_ended ? "e" : "");
     return WEIR_OK;
 }
 
@@ -455,7 +455,24 @@ static void test_inlet_time_is_the_least_of_channels_not_idle(void **state)
     put_time(&way, 0, INT64_MAX, false);
     put_time(&way, 1, INT64_MAX, false);
     put_time(&way, 2, INT64_MAX, false);
-    assert_int_equal(drain(&way, "T9223372036854775807 "), WEIR_STEP_IDLE);
+    assert_int_equal(drain(&way, "T130e T9223372036854775807e "), WEIR_STEP_IDLE);
+    way_in_close(&way);
+}
+
+// A channel at its end holds nobody back, but what is said from then on is not the time of all
+// rows.
+static void test_inlet_says_that_a_part_has_ended(void **state)
+{
+    (void)state;
+    struct way_in way;
+    way_in_open(&way, 2);
+    put_time(&way, 0, 10, false);
+    put_time(&way, 1, 50, false);
+    drain(&way, "T10 ");
+    put_time(&way, 0, INT64_MAX, false);
+    drain(&way, "T50e ");
+    put_time(&way, 1, 60, false);
+    drain(&way, "T60e ");
     way_in_close(&way);
 }
 
@@ -485,6 +502,7 @@ int main(void)
         cmocka_unit_test(test_inlet_that_tracks_blocks_nothing),
         cmocka_unit_test(test_inlet_an_end_counts_as_every_barrier),
         cmocka_unit_test(test_inlet_time_is_the_least_of_channels_not_idle),
+        cmocka_unit_test(test_inlet_says_that_a_part_has_ended),
         cmocka_unit_test(test_inlet_passes_failures_on_and_drops_what_is_left),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
