@@ -118,7 +118,7 @@ void sim_partition_append(struct sim_partition *partition, int64_t producer_id, 
         .producer_id = producer_id,
         .timestamp_ms = timestamp_ms,
         .key = key != NULL ? weir_view_of(key) : (struct weir_view){0},
-        .value = weir_view_of(value),
+        .value = value != NULL ? weir_view_of(value) : (struct weir_view){0},
     };
     if (producer_id >= 0) {
         open_at_end(partition, producer_of(partition, producer_id));

@@ -31,6 +31,10 @@ static const char *const names[SIM_CANARY_COUNT] = {
     [SIM_CANARY_FOLDER_UNSYNCED] = "folder-unsynced",
     [SIM_CANARY_RESTORE_TWICE] = "restore-twice",
     [SIM_CANARY_UNCONVERTED] = "unconverted",
+    [SIM_CANARY_SWEPT_EARLY] = "swept-early",
+    [SIM_CANARY_SWEPT_UNSENT] = "swept-unsent",
+    [SIM_CANARY_AGELESS] = "ageless",
+    [SIM_CANARY_ROWS_FORGOTTEN] = "rows-forgotten",
 };
 
 void sim_canary_set(enum sim_canary canary)
@@ -188,6 +192,45 @@ enum weir_status __wrap_weir_file_link(const char *from_folder, const char *from
     return is_trusted(to_folder, "") ? WEIR_OK
                                      : __real_weir_file_link(from_folder, from_name, to_folder,
                                                              to_name, is_copied, error);
+}
+
+void __wrap_weir_state_ttl_sweep(struct weir_state_ttl *ttl, int64_t watermark_us,
+                                 uint32_t count_max,
+                                 void (*forget)(void *context, const struct weir_state_key *key),
+                                 void *context)
+{
+    if (sim_canary_is(SIM_CANARY_SWEPT_UNSENT)) {
+        static int64_t number;
+        weir_state_ttl_barrier(ttl, ++number); // as if everything had been sent
+    }
+    bool is_early = sim_canary_is(SIM_CANARY_SWEPT_EARLY) && watermark_us != INT64_MIN &&
+                    watermark_us != INT64_MAX;
+    __real_weir_state_ttl_sweep(ttl, watermark_us + (is_early ? 20000000 : 0), count_max, forget,
+                                context);
+}
+
+// A name that no other life finds again.
+static const char *own_name(const char *name)
+{
+    char *own = weir_alloc(strlen(name) + 16);
+    sprintf(own, "%s %u", name, sim_process_current()->id);
+    return own;
+}
+
+struct weir_state_ttl *__wrap_weir_state_ttl_create(const struct weir_state_ttl_config *config)
+{
+    struct weir_state_ttl_config changed = *config;
+    if (sim_canary_is(SIM_CANARY_AGELESS)) {
+        changed.operator_id = own_name(config->operator_id);
+    }
+    return __real_weir_state_ttl_create(&changed);
+}
+
+struct weir_operator *__wrap_weir_normalize_create(const char *id, const char *name,
+                                                   const struct weir_normalize_config *config)
+{
+    return __real_weir_normalize_create(
+        sim_canary_is(SIM_CANARY_ROWS_FORGOTTEN) ? own_name(id) : id, name, config);
 }
 
 // Small, so that everything that happens to a state of many gigabytes happens to a few keys.

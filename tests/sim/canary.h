@@ -23,6 +23,10 @@ enum sim_canary {
     SIM_CANARY_FOLDER_UNSYNCED,        // a new name counts as durable without its folder's sync
     SIM_CANARY_RESTORE_TWICE,          // WEIR_RESTORE is obeyed although it was
     SIM_CANARY_UNCONVERTED,            // a changed job reads what an earlier one kept as its own
+    SIM_CANARY_SWEPT_EARLY,            // keys are forgotten ahead of the watermark
+    SIM_CANARY_SWEPT_UNSENT,           // keys are forgotten before their change is sent
+    SIM_CANARY_AGELESS,                // the checkpoint forgets how old keys are
+    SIM_CANARY_ROWS_FORGOTTEN,         // the checkpoint forgets the last row of a changelog's keys
     SIM_CANARY_COUNT,
 };
 

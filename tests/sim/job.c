@@ -16,7 +16,11 @@
 struct sim_input sim_input;
 
 static const struct sim_job_model *const models[SIM_JOB_KIND_COUNT] = {
-    [SIM_JOB_PASS] = &sim_pass, [SIM_JOB_COUNT] = &sim_count, [SIM_JOB_TUMBLE] = &sim_tumble};
+    [SIM_JOB_PASS] = &sim_pass,
+    [SIM_JOB_COUNT] = &sim_count,
+    [SIM_JOB_TUMBLE] = &sim_tumble,
+    [SIM_JOB_TTL] = &sim_ttl,
+    [SIM_JOB_LATEST] = &sim_latest};
 
 const char *sim_job_name(enum sim_job_kind kind)
 {
@@ -63,6 +67,17 @@ void sim_job_extend(uint32_t partition_count)
     sim_topic_extend(sim_input.topic, partition_count);
 }
 
+bool sim_job_can_extend(void)
+{
+    return !sim_input.model->has_time;
+}
+
+static uint32_t key_in(uint32_t partition, uint32_t key)
+{
+    return sim_input.model->has_own_keys ? key / SIM_PARTITIONS_MAX * SIM_PARTITIONS_MAX + partition
+                                         : key;
+}
+
 // Rows remember what they are by their offset.
 static void feed(uint32_t partition, int64_t producer_id, const struct sim_row *row)
 {
@@ -70,16 +85,19 @@ static void feed(uint32_t partition, int64_t producer_id, const struct sim_row *
     struct sim_partition *to = &sim_input.topic->partitions[partition];
     char value[256];
     char text[64];
+    char key[32];
     sim_format_time(row->time_us, text, sizeof text);
     snprintf(value, sizeof value,
-             "{\"id\":%" PRId64 ",\"k\":\"key%u\",\"v\":%" PRId64 "%s,\"ts\":\"%s\"}", row->id,
-             row->key, row->value, row->is_bad ? "bad" : "", text);
+             "{\"id\":%" PRId64 ",\"k\":\"key%u\",\"g\":%u,\"v\":%" PRId64 "%s,\"ts\":\"%s\"}",
+             row->id, row->key, sim_group_of(row), row->value, row->is_bad ? "bad" : "", text);
+    snprintf(key, sizeof key, "{\"k\":\"key%u\"}", row->key);
     if (to->count >= rows->capacity) {
         rows->capacity = 2 * to->count + 64;
         rows->rows = weir_realloc(rows->rows, rows->capacity * sizeof *rows->rows);
     }
     rows->rows[to->count] = *row;
-    sim_partition_append(to, producer_id, NULL, value, sim_wall_us() / 1000);
+    sim_partition_append(to, producer_id, sim_input.model->is_changelog ? key : NULL,
+                         row->is_deleted ? NULL : value, sim_wall_us() / 1000);
 }
 
 void sim_job_feed(uint32_t partition, int64_t producer_id)
@@ -93,6 +111,8 @@ void sim_job_feed(uint32_t partition, int64_t producer_id)
                           .is_bad = sim_input.kind == SIM_JOB_PASS && sim_one_in(10),
                           .time_us = SIM_TIME_BEGIN_US + rows->time_us -
                                      (sim_one_in(6) ? (int64_t)sim_below(15000) * 1000 : 0)};
+    row.key = key_in(partition, row.key);
+    row.is_deleted = sim_input.model->is_changelog && sim_one_in(4);
     feed(partition, producer_id, &row);
 }
 
@@ -109,6 +129,7 @@ void sim_job_feed_end(void)
     for (uint32_t i = 0; i < sim_input.topic->partition_count; i++) {
         struct sim_rows *rows = &sim_input.rows[i];
         struct sim_row row = {.id = (int64_t)i * SIM_IDS_PER_PARTITION + rows->next_id++,
+                              .key = key_in(i, 0),
                               .value = 3,
                               .time_us = SIM_TIME_BEGIN_US + SIM_TIME_SPAN_US};
         feed(i, -1, &row);

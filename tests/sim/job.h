@@ -10,6 +10,8 @@ enum sim_job_kind {
     SIM_JOB_PASS,   // two sinks, one behind a filter
     SIM_JOB_COUNT,  // one row a key, taken over by the next
     SIM_JOB_TUMBLE, // one row a key and window, once
+    SIM_JOB_TTL,    // as count, of keys that are forgotten
+    SIM_JOB_LATEST, // sums over a changelog with deletes
     SIM_JOB_KIND_COUNT,
 };
 
@@ -36,6 +38,7 @@ const char *sim_job_name(enum sim_job_kind kind);
 const char *sim_job_sql(uint32_t life);
 struct sim_topic *sim_job_input(void);
 void sim_job_extend(uint32_t partition_count);
+bool sim_job_can_extend(void); // not where a new partition's rows would be late
 
 // The topics that it writes to; ends with NULL.
 enum { SIM_OUTPUTS_MAX = 3 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The input as the checks of the jobs see it; for job.c, job_pass.c, job_count.c and job_tumble.c.
+// The input as the checks of the jobs see it; for job.c, and the files of the jobs, job_*.c.
 #ifndef WEIR_TESTS_SIM_JOB_MODEL_H
 #define WEIR_TESTS_SIM_JOB_MODEL_H
 
@@ -10,6 +10,7 @@
 #define SIM_TIME_BEGIN_US INT64_C(1767200000000000) // before the clock's beginning
 #define SIM_TIME_SPAN_US INT64_C(20000000000)       // the last records' time; input ends before it
 enum {
+    SIM_GROUPS = 5, // of a changelog
     SIM_IDS_PER_PARTITION = 1000000,
     SIM_IDS_MAX = 4096, // of a partition
     SIM_WINDOW_US = 10000000,
@@ -27,7 +28,8 @@ struct sim_row {
     uint32_t key;
     int64_t value;
     int64_t time_us;
-    bool is_bad; // its value cannot be decoded
+    bool is_bad;     // its value cannot be decoded
+    bool is_deleted; // of a changelog: the key's row goes
 };
 
 struct sim_rows {
@@ -45,6 +47,9 @@ struct sim_job_model {
     // starts from now, and is in a condition that holds whatever it is.
     const char *const *variants;
     uint32_t variant_count;
+    bool has_own_keys; // each partition has keys of its own, so that a key's rows have one order
+    bool is_changelog; // records have keys, and no value where the key's row goes
+    bool has_time;     // event time counts
     // The expectation as one block of memory, all zero at the beginning.
     struct sim_saved (*state)(void);
     void (*rewind)(const struct sim_positions *positions); // NULL: cannot
@@ -54,7 +59,7 @@ struct sim_job_model {
     const char *(*compare)(const struct sim_positions *positions, bool may_be_drained);
     const char *(*compare_end)(const struct sim_positions *positions);
 };
-extern const struct sim_job_model sim_pass, sim_count, sim_tumble;
+extern const struct sim_job_model sim_pass, sim_count, sim_tumble, sim_ttl, sim_latest;
 
 struct sim_input {
     enum sim_job_kind kind;
@@ -73,6 +78,12 @@ const char *sim_each_row(const struct sim_positions *from, const struct sim_posi
 // The same from *before on, which then is *positions; wrong is also a position that goes back.
 const char *sim_advance(struct sim_positions *before, const struct sim_positions *positions,
                         const char *(*visit)(uint32_t partition, const struct sim_row *row));
+
+// The group of a changelog's row: column g.
+static inline uint32_t sim_group_of(const struct sim_row *row)
+{
+    return (uint32_t)(row->id % SIM_GROUPS);
+}
 
 void sim_format_time(int64_t time_us, char *text, size_t text_bytes);
 bool sim_read_number(struct weir_view json, const char *name, int64_t *number);

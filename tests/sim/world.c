@@ -405,7 +405,7 @@ static void act(void)
         sim_disk_fill_until(sim_now_us() + sim_spread(1000, 20000000));
         break;
     case 9:
-        if (world.job != SIM_JOB_TUMBLE && sim_job_input()->partition_count < SIM_PARTITIONS_MAX &&
+        if (sim_job_can_extend() && sim_job_input()->partition_count < SIM_PARTITIONS_MAX &&
             !world.is_fed) {
             sim_job_extend(sim_job_input()->partition_count + 1);
         }

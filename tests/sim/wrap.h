@@ -7,8 +7,10 @@
 #include "app/control.h"
 #include "kafka/client.h"
 #include "kafka/committer.h"
+#include "operators/aggregate.h"
 #include "rocksdb_backend/store.h"
 #include "runtime/recovery.h"
+#include "runtime/state_ttl.h"
 #include "runtime/store.h"
 
 #include <dirent.h>
@@ -84,7 +86,14 @@
        bool is_copied, struct weir_error *error))                                                  \
     X(enum weir_status, weir_rocksdb_store_create,                                                 \
       (const struct weir_rocksdb_store_config *config, struct weir_state_store **store,            \
-       struct weir_error *error))
+       struct weir_error *error))                                                                  \
+    X(void, weir_state_ttl_sweep,                                                                  \
+      (struct weir_state_ttl * ttl, int64_t watermark_us, uint32_t count_max,                      \
+       void (*forget)(void *context, const struct weir_state_key *key), void *context))            \
+    X(struct weir_state_ttl *, weir_state_ttl_create,                                              \
+      (const struct weir_state_ttl_config *config))                                                \
+    X(struct weir_operator *, weir_normalize_create,                                               \
+      (const char *id, const char *name, const struct weir_normalize_config *config))
 
 #define SIM_DECLARE(result, name, parameters)                                                      \
     result __real_##name parameters;                                                               \
