@@ -27,6 +27,8 @@ enum {
     PATH_BYTES_MAX = 4096,
 };
 
+static const double MEMTABLE_BLOOM_RATIO = 0.1;
+
 struct weir_live {
     rocksdb_t *db;
     rocksdb_options_t *options;
@@ -113,6 +115,8 @@ static rocksdb_options_t *make_options(size_t memory_bytes)
     rocksdb_options_set_level_compaction_dynamic_level_bytes(options, 1);
     rocksdb_options_set_target_file_size_base(options, (uint64_t)32 << 20);
     rocksdb_options_set_allow_concurrent_memtable_write(options, 0); // one thread writes
+    rocksdb_options_set_memtable_prefix_bloom_size_ratio(options, MEMTABLE_BLOOM_RATIO);
+    rocksdb_options_set_memtable_whole_key_filtering(options, 1);
     rocksdb_options_set_stats_dump_period_sec(options, 0);
     rocksdb_options_set_stats_persist_period_sec(options, 0);
     rocksdb_options_set_keep_log_file_num(options, 1);
@@ -243,8 +247,8 @@ static struct weir_view value_of(rocksdb_pinnableslice_t *pinned)
 uint64_t weir_live_figure(const struct weir_live *live, enum weir_live_figure figure)
 {
     uint64_t number = 0;
-    const char *name = figure == WEIR_LIVE_ENTRIES ? "rocksdb.estimate-num-keys"
-                                                   : "rocksdb.live-sst-files-size";
+    const char *name =
+        figure == WEIR_LIVE_ENTRIES ? "rocksdb.estimate-num-keys" : "rocksdb.live-sst-files-size";
     if (rocksdb_property_int_cf(live->db, live->family, name, &number) != 0) {
         return 0;
     }
