@@ -28,6 +28,8 @@
 #include <pthread.h>
 #include <stdio.h>
 
+enum { LOGS_PER_STATE = 4 }; // bytes of logs for each byte of the last materialisation
+
 struct file_list {
     struct weir_state_file *files; // names owned
     uint32_t count;
@@ -53,7 +55,8 @@ struct weir_io {
     pthread_mutex_t lock;
     struct weir_error error;       // guarded by lock, as all below
     struct file_list materialised; // the one that is listed, all with its number
-    struct file_list next;         // published, listed from next_epoch on; empty: there is none
+    uint64_t materialised_bytes;
+    struct file_list next; // published, listed from next_epoch on; empty: there is none
     uint32_t next_epoch;
     struct file_list logs; // after `materialised`
     uint64_t logs_bytes;
@@ -129,11 +132,21 @@ static void drop_logs_through(struct weir_io *io, int64_t number)
     io->logs.count = kept;
 }
 
+static uint64_t bytes_of(const struct file_list *list)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < list->count; i++) {
+        bytes += list->files[i].size_bytes;
+    }
+    return bytes;
+}
+
 // With the lock: the published materialisation takes the place of the one before.
 static void list_next(struct weir_io *io)
 {
     deinit_list(&io->materialised);
     io->materialised = io->next;
+    io->materialised_bytes = bytes_of(&io->materialised);
     io->next = (struct file_list){0};
     drop_logs_through(io, io->materialised.files[0].number);
 }
@@ -278,6 +291,16 @@ static enum weir_status write_live(struct weir_io *io, const struct weir_applica
     return status;
 }
 
+uint64_t weir_io_materialise_log_bytes(const struct weir_io_config *config,
+                                       uint64_t materialised_bytes)
+{
+    uint64_t bytes = LOGS_PER_STATE * materialised_bytes;
+    bytes = bytes < config->materialise_log_bytes_min ? config->materialise_log_bytes_min : bytes;
+    return bytes > config->materialise_log_bytes || materialised_bytes == 0
+               ? config->materialise_log_bytes
+               : bytes;
+}
+
 bool weir_io_wants_materialisation(struct weir_io *io)
 {
     if (atomic_load(&io->is_materialising)) {
@@ -292,8 +315,9 @@ bool weir_io_wants_materialisation(struct weir_io *io)
     pthread_mutex_lock(&io->lock);
     // One that no handle has listed yet is not replaced: nobody would ever remove its files.
     bool wants =
-        io->next.count == 0 && (is_forced || io->logs_bytes >= io->config.materialise_log_bytes ||
-                                io->logs.count >= io->config.materialise_log_count);
+        io->next.count == 0 &&
+        (is_forced || io->logs.count >= io->config.materialise_log_count ||
+         io->logs_bytes >= weir_io_materialise_log_bytes(&io->config, io->materialised_bytes));
     pthread_mutex_unlock(&io->lock);
     return wants;
 }
@@ -475,6 +499,7 @@ struct weir_io *weir_io_create(const struct weir_io_config *config, uint32_t fil
         append(files[i].is_materialised ? &io->materialised : &io->logs, &files[i]);
         io->logs_bytes += files[i].is_materialised ? 0 : files[i].size_bytes;
     }
+    io->materialised_bytes = bytes_of(&io->materialised);
     struct weir_worker_config worker = {.context = io, .is_stepped = config->is_stepped};
     worker.name = "weir-state-pub";
     worker.run = run_publish;

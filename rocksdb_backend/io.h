@@ -28,9 +28,10 @@ struct weir_io_config {
     struct weir_live *live;       // not owned
     struct weir_mailbox *mailbox; // the task's, woken when a set is clean or something failed
     const struct weir_clock *clock;
-    // A materialisation is due when the logs since the last one have reached one of the two, and
-    // pause_ms have passed since it was begun.
+    // A materialisation is due when the logs since the last one are so many, or have as many bytes
+    // as weir_io_materialise_log_bytes says; and pause_ms have passed since it was begun.
     uint64_t materialise_log_bytes;
+    uint64_t materialise_log_bytes_min;
     uint32_t materialise_log_count;
     int64_t materialise_pause_ms;
     uint64_t load_bytes_min; // of a set that comes in as a file (bulk.h)
@@ -48,6 +49,12 @@ void weir_io_submit(struct weir_io *io, struct weir_frozen_set *set);
 
 // Hands sets over to be applied, which are read until the last one's epoch is clean.
 void weir_io_apply(struct weir_io *io, struct weir_application *application);
+
+// How many bytes of logs are reason enough where the last materialisation has so many (0: there is
+// none): some times as many, so that what it costs to write it again stays a fraction of the logs,
+// between the two bounds.
+uint64_t weir_io_materialise_log_bytes(const struct weir_io_config *config,
+                                       uint64_t materialised_bytes);
 
 // Whether the logs since the last materialisation are reason enough for the next one.
 bool weir_io_wants_materialisation(struct weir_io *io);

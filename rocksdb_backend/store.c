@@ -29,6 +29,7 @@ enum {
 // has changed since the last one, so it is rare.
 enum {
     MATERIALISE_LOG_BYTES = 128 << 20,
+    MATERIALISE_LOG_BYTES_MIN = 16 << 20, // half a second of a restore's CPU
     MATERIALISE_LOG_COUNT = 100,
     MATERIALISE_PAUSE_MS = 5000,
 };
@@ -202,6 +203,8 @@ static void create_io(struct weir_keyed_store *store,
         .clock = config->clock,
         .materialise_log_bytes = config->materialise_log_bytes != 0 ? config->materialise_log_bytes
                                                                     : MATERIALISE_LOG_BYTES,
+        .materialise_log_bytes_min =
+            config->materialise_log_bytes != 0 ? 0 : MATERIALISE_LOG_BYTES_MIN,
         .materialise_log_count = config->materialise_log_count != 0 ? config->materialise_log_count
                                                                     : MATERIALISE_LOG_COUNT,
         .materialise_pause_ms =

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The io side where the disk fails, and which files it leaves in the checkpoint store.
+#include "rocksdb_backend/io.h"
 #include "runtime/base/failpoint.h"
 #include "tests/unit/rocksdb_backend/state_operations.h"
 
@@ -81,6 +82,68 @@ static uint32_t remove_unlisted(struct world *world)
     free(is_deleted);
     weir_arena_destroy(files.arena);
     return count;
+}
+
+// Logs as long as the state is small, but neither for the sake of a few kilobytes nor without end.
+static void test_io_materialises_by_the_size_of_the_state(void **state)
+{
+    (void)state;
+    const struct weir_io_config config = {.materialise_log_bytes = 1000,
+                                          .materialise_log_bytes_min = 100};
+    assert_int_equal(weir_io_materialise_log_bytes(&config, 1), 100);
+    assert_int_equal(weir_io_materialise_log_bytes(&config, 25), 100);
+    assert_int_equal(weir_io_materialise_log_bytes(&config, 100), 400);
+    assert_int_equal(weir_io_materialise_log_bytes(&config, 250), 1000);
+    assert_int_equal(weir_io_materialise_log_bytes(&config, 1000000), 1000);
+    // Nobody knows yet how large it is: the first one is due as late as any.
+    assert_int_equal(weir_io_materialise_log_bytes(&config, 0), 1000);
+}
+
+// The bytes of logs and of the materialisation that the last checkpoint lists.
+static void count_bytes(const struct world *world, uint64_t *log_bytes,
+                        uint64_t *materialised_bytes)
+{
+    struct weir_state_handle handles[WORLD_TASKS_MAX];
+    world_handles(&world->checkpoints[world->checkpoint_count - 1], handles);
+    *log_bytes = 0;
+    *materialised_bytes = 0;
+    for (uint32_t i = 0; i < handles[0].file_count; i++) {
+        *(handles[0].files[i].is_materialised ? materialised_bytes : log_bytes) +=
+            handles[0].files[i].size_bytes;
+    }
+}
+
+// The same through the store: a few keys that change all the time are materialised again and again,
+// though their logs never come to a bound.
+static void test_io_bounds_the_logs_of_a_small_state(void **state)
+{
+    (void)state;
+    struct world *world = new_world(1);
+    uint64_t log_bytes;
+    uint64_t log_bytes_max = 0;
+    uint64_t materialised_bytes = 0;
+    for (int i = 0; i < 20; i++) {
+        change(world, 50);
+        world_barrier(world);
+        world_settle(world);
+    }
+    count_bytes(world, &log_bytes, &materialised_bytes);
+    assert_true(materialised_bytes > 0);
+    world_crash(world);
+    world->materialise_log_count = 1000000;
+    world->materialise_log_bytes = 1 << 30;
+    world_start(world, 1, world->committed);
+    for (int i = 0; i < 400; i++) {
+        change(world, 50);
+        world_barrier(world);
+        world_settle(world);
+        count_bytes(world, &log_bytes, &materialised_bytes);
+        log_bytes_max = log_bytes > log_bytes_max ? log_bytes : log_bytes_max;
+    }
+    assert_in_range(log_bytes_max, materialised_bytes, 6 * materialised_bytes);
+    world_check_all(world);
+    world_end(world);
+    free(world);
 }
 
 static void test_io_failed_log_fails_the_store(void **state)
@@ -324,6 +387,8 @@ static void test_io_materialisation_is_listed_once_it_is_whole(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_io_materialises_by_the_size_of_the_state),
+        cmocka_unit_test(test_io_bounds_the_logs_of_a_small_state),
         cmocka_unit_test(test_io_failed_log_fails_the_store),
         cmocka_unit_test(test_io_without_its_folder_names_it),
         cmocka_unit_test(test_io_failed_live_write_fails_the_store),
