@@ -4,10 +4,13 @@
 // working sets larger than the cache; restores. Keys of 16 bytes, values of 64, as in the
 // measurements of RocksDB alone that the design rests on.
 //
-//   state_bench [PART…]    hot, barrier, restore, cold (default: all), in a folder below /tmp
+//   state_bench [PART…]    hot, barrier, restore, cold, skewed (default: all), in a folder below
+//   /tmp
 //
-// cold is a curve: the same keys with caches from twice as large down to a tenth. How many keys it
-// is (2,000,000) may be said behind it: cold=400000.
+// cold is a curve: updates at random of the same keys with caches from ample down to a tenth of
+// what the keys take while all of them are in memory, which is measured first. How many keys it is
+// (2,000,000) may be said behind it: cold=400000. skewed is the same with 7/8 of the work on a
+// twentieth of the keys.
 //
 // Times of the task are CPU times, so that other load on the machine shows little; rates are both.
 #include "rocksdb_backend/store.h"
@@ -109,6 +112,15 @@ static void wait_acknowledged(struct bench *bench, int64_t number)
             weir_snapshot_destroy(bench->last);
             bench->last = mail.payload;
         }
+    }
+}
+
+static void close_store(struct bench *bench)
+{
+    bench->store->ops->destroy(bench->store);
+    struct weir_mail mail;
+    while (weir_mailbox_take(bench->coordinator, &mail)) {
+        weir_snapshot_destroy(mail.payload);
     }
 }
 
@@ -243,18 +255,21 @@ static void measure_barrier(struct bench *bench, uint64_t key_count, uint32_t di
            (double)update_ns / changes, (double)all_ns / changes);
 }
 
-// Random updates of a working set larger than the cache, in batches.
+// Random updates in batches, with a checkpoint for each quarter of the keys, until each key has
+// been updated a few times: so that the cache holds what it holds in the long run.
 static void measure_cold(struct bench *bench, uint64_t key_count, double factor, bool is_skewed)
 {
+    enum { ROUNDS = 3, CHECKPOINTS_A_ROUND = 4 };
     char bytes[BATCH_ROWS][KEY_BYTES];
     struct weir_state_key keys[BATCH_ROWS];
     struct weir_state_room rooms[BATCH_ROWS];
-    uint64_t rows = 0;
     struct weir_rocksdb_store_stats before;
+    struct weir_rocksdb_store_stats stats;
     weir_rocksdb_store_stats(bench->store, &before);
-    int64_t begin = now_ns();
     int64_t begin_cpu = cpu_ns();
-    while (now_ns() - begin < 6000000000) {
+    int64_t begin_process = process_cpu_ns();
+    uint64_t rows = 0;
+    while (rows < ROUNDS * key_count) {
         for (uint32_t j = 0; j < BATCH_ROWS; j++) {
             uint64_t random = next_random(bench);
             bool is_hot = is_skewed && random >> 40 & 7;
@@ -265,24 +280,48 @@ static void measure_cold(struct bench *bench, uint64_t key_count, double factor,
             ++*(uint64_t *)rooms[j].value;
         }
         rows += BATCH_ROWS;
+        if (rows / BATCH_ROWS % (key_count / BATCH_ROWS / CHECKPOINTS_A_ROUND + 1) == 0) {
+            wait_acknowledged(bench, bench->number);
+            begin_barrier(bench);
+        }
         keep_house(bench);
     }
-    int64_t took = now_ns() - begin;
-    struct weir_rocksdb_store_stats after;
-    weir_rocksdb_store_stats(bench->store, &after);
-    printf("working set %4.1fx the cache (%" PRIu64 " keys%s): %.0f updates/s (%.0f a CPU second), "
-           "%.1f %% read from RocksDB\n",
-           factor, key_count, is_skewed ? ", 7/8 of the work on a twentieth" : "",
-           (double)rows / (double)took * 1e9, (double)rows / (double)(cpu_ns() - begin_cpu) * 1e9,
-           100.0 * (double)(after.read_count - before.read_count) / (double)rows);
+    weir_rocksdb_store_stats(bench->store, &stats);
+    double task_us = (double)(cpu_ns() - begin_cpu) / 1e3 / (double)rows;
+    double all_us = (double)(process_cpu_ns() - begin_process) / 1e3 / (double)rows;
+    printf("working set %5.2f times the cache: CPU of an update %6.3f us, of all threads %6.3f us; "
+           "%4.1f %% read from RocksDB\n",
+           factor, task_us, all_us,
+           100.0 * (double)(stats.read_count - before.read_count) / (double)rows);
 }
 
-static void close_store(struct bench *bench)
+// An ample cache first: what the keys take in it is what the others are fractions of.
+static void measure_curve(struct bench *bench, uint64_t key_count, bool is_skewed)
 {
-    bench->store->ops->destroy(bench->store);
-    struct weir_mail mail;
-    while (weir_mailbox_take(bench->coordinator, &mail)) {
-        weir_snapshot_destroy(mail.payload);
+    const struct weir_key_group_range all = {.first = 0, .count = WEIR_KEY_GROUP_COUNT};
+    const double factors[] = {0, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 2, 3, 5, 10};
+    const double cache_of_budget = 0.62; // store.c
+    size_t working_set_bytes = 0;
+    for (uint32_t i = 0; i < sizeof factors / sizeof *factors; i++) {
+        size_t budget_bytes =
+            i == 0 ? key_count * 600
+                   : (size_t)((double)working_set_bytes / factors[i] / cache_of_budget);
+        bench->number = 0;
+        open_store(bench, budget_bytes, all, 0, NULL);
+        int64_t begin = cpu_ns();
+        int64_t begin_process = process_cpu_ns();
+        fill(bench, key_count);
+        printf("new keys: CPU of one %6.3f us, of all threads %6.3f us\n",
+               (double)(cpu_ns() - begin) / 1e3 / (double)key_count,
+               (double)(process_cpu_ns() - begin_process) / 1e3 / (double)key_count);
+        if (i == 0) {
+            struct weir_rocksdb_store_stats stats;
+            weir_rocksdb_store_stats(bench->store, &stats);
+            working_set_bytes = stats.cache_bytes;
+            printf("%" PRIu64 " keys take %zu KB\n", key_count, working_set_bytes / 1000);
+        }
+        measure_cold(bench, key_count, factors[i], is_skewed);
+        close_store(bench);
     }
 }
 
@@ -331,8 +370,9 @@ static bool wants(int argument_count, char **arguments, const char *part)
 static uint64_t count_of(int argument_count, char **arguments, const char *part, uint64_t otherwise)
 {
     for (int i = 1; i < argument_count; i++) {
-        if (strncmp(arguments[i], part, strlen(part)) == 0) {
-            return strtoull(arguments[i] + strlen(part), NULL, 10);
+        size_t part_bytes = strlen(part);
+        if (strncmp(arguments[i], part, part_bytes) == 0 && arguments[i][part_bytes] == '=') {
+            return strtoull(arguments[i] + part_bytes + 1, NULL, 10);
         }
     }
     return otherwise;
@@ -370,22 +410,11 @@ int main(int argument_count, char **arguments)
         measure_barrier(bench, 1000000, 200000, 20);
         measure_restore(bench, 1000000, large);
     }
-    // An entry takes about 150 bytes of the cache, which is 62 % of the budget.
-    const uint64_t key_count = count_of(argument_count, arguments, "cold=", 2000000);
-    const double factors[] = {0.5, 1, 1.1, 1.25, 1.5, 2, 3, 4.5, 7, 10};
-    const uint32_t factor_count = sizeof factors / sizeof *factors;
-    for (uint32_t i = 0; i < factor_count && wants(argument_count, arguments, "cold"); i++) {
-        double factor = factors[i];
-        size_t budget_bytes = (size_t)((double)key_count * 150 / factor / 0.62);
-        bench->number = 0;
-        open_store(bench, budget_bytes, all, 0, NULL);
-        int64_t begin = now_ns();
-        fill(bench, key_count);
-        printf("fill, %" PRIu64 " keys, budget %zu MB: %.0f keys/s\n", key_count,
-               budget_bytes >> 20, (double)key_count / (double)(now_ns() - begin) * 1e9);
-        measure_cold(bench, key_count, factor, false);
-        measure_cold(bench, key_count, factor, true);
-        close_store(bench);
+    const char *curves[] = {"cold", "skewed"};
+    for (uint32_t i = 0; i < 2; i++) {
+        if (wants(argument_count, arguments, curves[i])) {
+            measure_curve(bench, count_of(argument_count, arguments, curves[i], 2000000), i == 1);
+        }
     }
     char command[600];
     snprintf(command, sizeof command, "rm -rf %s", bench->folder);
