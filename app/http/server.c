@@ -7,6 +7,8 @@
 //  1. Of CONNECTIONS_MAX connections (fewer where the process may open few files) an eighth is kept
 //     for who comes next: before the last ones are used the connection that was silent longest is
 //     shut. A flood pushes out itself.
+//     Where many are connected each answer ends its connection, so that whoever comes is served in
+//     turn: the library accepts one connection for each round over all of them.
 //  2. A request has HEADER_BYTES_MAX of headers and BODY_BYTES_MAX of body, a connection that is
 //     silent for SILENCE_S seconds is closed.
 //  3. Answers that are not sent yet hold ANSWER_BYTES_MAX together; beyond it 503.
@@ -39,6 +41,7 @@ enum {
     CONNECTIONS_MIN = 32,
     FILES_SHARE = 8, // so much of the files that may be open: the brokers and RocksDB need theirs
     SPARE_SHARE = 8,
+    KEPT_MAX = 16,               // connections; with more of them none is kept behind its answer
     HEADER_BYTES_MAX = 16 << 10, // with it the answer's headers
     BODY_BYTES_MAX = 64 << 10,
     SILENCE_S = 20,
@@ -205,6 +208,9 @@ static enum MHD_Result answer(struct exchange *exchange, struct MHD_Connection *
     exchange->answer_bytes += size;
     server->answer_bytes += size;
     add_headers(queued, response);
+    if (server->peer_count > KEPT_MAX) {
+        MHD_add_response_header(queued, MHD_HTTP_HEADER_CONNECTION, "close");
+    }
     enum MHD_Result result = MHD_queue_response(connection, (unsigned)response->status, queued);
     MHD_destroy_response(queued);
     if (exchange->route != NULL && exchange->route->is_changing) {
@@ -296,6 +302,18 @@ static bool set_aside(struct exchange *exchange, struct MHD_Connection *connecti
 }
 
 // --- requests ---------------------------------------------------------------------------------
+
+// %00 would end a path or a value early, and make another one of it: it becomes what is in none.
+static size_t unescape(void *context, struct MHD_Connection *connection, char *text)
+{
+    (void)context;
+    (void)connection;
+    size_t size_bytes = MHD_http_unescape(text);
+    for (char *nul; (nul = memchr(text, '\0', size_bytes)) != NULL;) {
+        *nul = '\x01';
+    }
+    return size_bytes;
+}
 
 static struct weir_http_request request_of(struct MHD_Connection *connection, const char *method,
                                            const char *path)
@@ -439,9 +457,10 @@ enum weir_status weir_http_start(const struct weir_http_config *config,
         MHD_USE_POLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0, NULL, NULL,
         on_request, server, MHD_OPTION_EXTERNAL_LOGGER, on_library_log, NULL,
         MHD_OPTION_LISTEN_SOCKET, descriptor, MHD_OPTION_CONNECTION_LIMIT, server->peer_count_max,
-        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)SILENCE_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-        (size_t)HEADER_BYTES_MAX, MHD_OPTION_NOTIFY_COMPLETED, on_completed, server,
-        MHD_OPTION_NOTIFY_CONNECTION, on_connection, server, MHD_OPTION_END);
+        MHD_OPTION_UNESCAPE_CALLBACK, unescape, NULL, MHD_OPTION_CONNECTION_TIMEOUT,
+        (unsigned)SILENCE_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADER_BYTES_MAX,
+        MHD_OPTION_NOTIFY_COMPLETED, on_completed, server, MHD_OPTION_NOTIFY_CONNECTION,
+        on_connection, server, MHD_OPTION_END);
     if (server->daemon == NULL) {
         close(descriptor);
         destroy(server);

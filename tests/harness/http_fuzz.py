@@ -8,8 +8,9 @@ random bytes.
 
 The server may be killed and come back meanwhile. Of what it answers each status line must be one of
 HTTP's, nothing may be changed without the token, and nothing may be a fault of the server's own
-(5xx but 501, 503, 505). Ends with 1 and the seed at the first such answer; else prints what was
-sent and answered as one line of JSON. SIGTERM ends it in the same way before its time."""
+(5xx but 501, 503, 505). Prints the first answers that are wrong, with the seed, and in the end what
+was sent and answered as one line of JSON; ends with 1 if an answer was wrong. SIGTERM ends it in the
+same way before its time."""
 import argparse
 import collections
 import json
@@ -43,6 +44,8 @@ ALLOWED = [("/api/v1/checkpoints", b""), ("/api/v1/checkpoints?wait=false", b"{}
            ("/api/v1/savepoints", b"{\"path\":\"/proc/nothing/here\"}"),
            ("/api/v1/savepoints", b"{\"path\":\"/dev/null\"}")]
 
+WRONG_PRINTED_MAX = 20
+
 
 class Fuzzer:
     def __init__(self, options):
@@ -52,6 +55,7 @@ class Fuzzer:
         self.answers = collections.Counter()
         self.held = []  # connections with half a request
         self.is_over = False
+        self.wrong_count = 0
 
     def dial(self):
         try:
@@ -106,7 +110,7 @@ class Fuzzer:
     def wrong_token(self):
         token = self.options.token
         token = self.random.choice([None, "", "x", token[:-1], token + "t", token.upper(),
-                                    token + "\x00", "a" * 4000])
+                                    "\x00" + token, "a" * 4000])
         return self.post(self.random.choice(CHANGING), b"{}", token)
 
     def bad_body(self):
@@ -206,9 +210,10 @@ class Fuzzer:
         is_wrong = is_wrong or (kind == "wrong_token" and code not in refusals)
         is_wrong = is_wrong or (kind == "climbing" and b"root:" in answer)
         if is_wrong:
+            self.wrong_count += 1
+        if is_wrong and self.wrong_count <= WRONG_PRINTED_MAX:
             print(f"http_fuzz: seed {self.options.seed}: {kind}: {request[:300]!r} was answered "
                   f"{answer[:300]!r}", flush=True)
-            sys.exit(1)
 
     def run(self):
         kinds = ["malformed", "huge_headers", "pipelined", "wrong_token", "bad_body",
@@ -232,6 +237,7 @@ class Fuzzer:
             peer.close()
         figures = {"seed": self.options.seed, "sent": self.sent, "answers": self.answers}
         print(json.dumps(figures), flush=True)
+        return 1 if self.wrong_count > 0 else 0
 
 
 def main():
@@ -250,7 +256,7 @@ def main():
 
     signal.signal(signal.SIGTERM, stop)
     print("http_fuzz begins", flush=True)
-    fuzzer.run()
+    sys.exit(fuzzer.run())
 
 
 if __name__ == "__main__":

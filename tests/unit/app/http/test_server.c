@@ -156,6 +156,8 @@ static void test_what_is_not_served_is_refused(void **state)
     expect(&world, GET("/nothing"), 404, "\"error\"");
     expect(&world, GET("/livez/"), 404, "\"error\"");
     expect(&world, GET("/../livez"), 404, "\"error\"");
+    expect(&world, GET("/livez%00.html"), 404, "\"error\"");
+    expect(&world, ASK("POST", "/api/v1/checkpoints?wait=false%00x", ""), 400, "wants true");
     expect(&world, ASK("POST", "/livez", "Content-Length: 2\r\n") "{}", 405,
            "Allow: GET, HEAD\r\n");
     expect(&world, ASK("PUT", "/metrics", ""), 405, "Allow: GET, HEAD\r\n");
@@ -255,6 +257,38 @@ static void test_silent_connections_make_room(void **state)
     free_world(&world);
 }
 
+// With few connections they stay; with many whoever was answered makes room for who comes.
+static void test_connections_are_not_kept_where_there_are_many(void **state)
+{
+    (void)state;
+    enum { COUNT = 20 };
+    struct world world;
+    make_world(&world, NULL);
+    int descriptors[COUNT];
+    char text[64];
+    int kept = dial(&world);
+    for (int i = 0; i < 2; i++) {
+        say(kept, "GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n");
+        assert_true(recv(kept, text, sizeof text, 0) > 0);
+        while (recv(kept, text, sizeof text, MSG_DONTWAIT) > 0) {
+        }
+    }
+    for (int i = 0; i < COUNT; i++) {
+        descriptors[i] = dial(&world);
+    }
+    expect(&world, GET("/livez"), 200, "alive"); // by now all of them are accepted
+    say(kept, "GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    char *answer = hear(kept); // until it is closed
+    assert_non_null(answer);
+    assert_non_null(strstr(answer, "alive"));
+    free(answer);
+    for (int i = 0; i < COUNT; i++) {
+        close(descriptors[i]);
+    }
+    close(kept);
+    free_world(&world);
+}
+
 static void post(const struct world *world, const char *path, const char *headers, const char *body,
                  int status, const char *text)
 {
@@ -285,8 +319,7 @@ static void test_changes_need_a_right_body_and_a_running_job(void **state)
     post(&world, "/api/v1/stop", "", "{\"drian\": true}", 400, "\\\"drian\\\" is not known");
     post(&world, "/api/v1/savepoints", "", "{}", 400, "\\\"path\\\" is missing");
     post(&world, "/api/v1/savepoints", "", "{\"path\": \"\"}", 400, "\\\"path\\\" is missing");
-    post(&world, "/api/v1/savepoints", "", "{\"path\": \"/a\\u0000b\"}", 400,
-         "without U+0000");
+    post(&world, "/api/v1/savepoints", "", "{\"path\": \"/a\\u0000b\"}", 400, "without U+0000");
     // Were the name taken for absent, all tables would be paused.
     post(&world, "/api/v1/pause", "", "{\"table\": \"a\\u0000b\"}", 400, "without U+0000");
     post(&world, "/api/v1/savepoints", "", "{\"path\": true}", 400, "wants a string");
@@ -487,6 +520,7 @@ int main(void)
         cmocka_unit_test(test_rubbish_is_no_harm),
         cmocka_unit_test(test_headers_have_a_bound),
         cmocka_unit_test(test_silent_connections_make_room),
+        cmocka_unit_test(test_connections_are_not_kept_where_there_are_many),
         cmocka_unit_test(test_changes_need_a_right_body_and_a_running_job),
         cmocka_unit_test(test_changes_need_the_token),
         cmocka_unit_test(test_answers_come_when_the_job_has_answered),
