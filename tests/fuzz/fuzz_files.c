@@ -159,6 +159,13 @@ static const struct weir_type types[] = {
     {WEIR_TYPE_ARRAY, -1, &numerics}, {WEIR_TYPE_ARRAY, -1, &pairs},
 };
 
+static bool decode(enum kind kind, struct weir_view bytes, struct weir_column *columns,
+                   struct weir_arena *arena)
+{
+    return kind == ROW ? weir_row_decode(bytes, columns, 2, 0, arena)
+                       : weir_key_decode(bytes, columns, 2, 0, arena);
+}
+
 static void check_columns(enum kind kind, struct weir_view input, struct weir_arena *arena)
 {
     if (input.size_bytes == 0) {
@@ -172,28 +179,29 @@ static void check_columns(enum kind kind, struct weir_view input, struct weir_ar
         weir_column_init(&columns[i][0], type, 1, true, arena);
         weir_column_init(&columns[i][1], &types[7], 1, true, arena);
     }
-    bool is_row = kind == ROW;
-    if (!(is_row ? weir_row_decode(bytes, columns[0], 2, 0, arena)
-                 : weir_key_decode(bytes, columns[0], 2, 0, arena))) {
+    // Arrays in rows, and jsonb, are bytes that nobody looks into before they are asked: in a key a
+    // canonical form is made of them.
+    if (!decode(kind, bytes, columns[0], arena) || (kind == KEY && type->kind == WEIR_TYPE_JSONB)) {
         return;
     }
-    struct weir_buffer written = {0};
-    if (is_row) {
-        weir_row_encode(columns[0], 2, 0, &written);
-    } else {
-        weir_key_encode(columns[0], 2, 0, &written);
-    }
-    bytes = (struct weir_view){written.data, written.size_bytes};
-    require(is_row ? weir_row_decode(bytes, columns[1], 2, 0, arena)
-                   : weir_key_decode(bytes, columns[1], 2, 0, arena),
-            "what was written cannot be read");
+    struct weir_buffer written[2] = {{0}};
     for (int i = 0; i < 2; i++) {
-        bool is_valid = weir_column_is_valid(&columns[0][i], 0);
-        require(is_valid == weir_column_is_valid(&columns[1][i], 0), "a NULL comes or goes");
-        require(!is_valid || weir_compare_values(&columns[0][i], 0, &columns[1][i], 0) == 0,
-                "another value comes back");
+        if (kind == ROW) {
+            weir_row_encode(columns[i], 2, 0, &written[i]);
+        } else {
+            weir_key_encode(columns[i], 2, 0, &written[i]);
+        }
+        bytes = (struct weir_view){written[i].data, written[i].size_bytes};
+        require(i == 1 || decode(kind, bytes, columns[1], arena), "what was written is refused");
     }
-    weir_buffer_deinit(&written);
+    require(is_same(&written[0], &written[1]), "another row comes back");
+    bool is_comparable =
+        kind == KEY || (type->kind != WEIR_TYPE_ARRAY && type->kind != WEIR_TYPE_JSONB);
+    require(!is_comparable || !weir_column_is_valid(&columns[0][0], 0) ||
+                weir_compare_values(&columns[0][0], 0, &columns[1][0], 0) == 0,
+            "another value comes back");
+    weir_buffer_deinit(&written[0]);
+    weir_buffer_deinit(&written[1]);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
