@@ -30,7 +30,7 @@ static bool plan_text(const char *text, struct weir_arena *arena, struct weir_bu
         return false;
     }
     require(faults.count == 0, "a plan with faults");
-    for (enum weir_explain_form form = WEIR_EXPLAIN_TEXT; form <= WEIR_EXPLAIN_JSON; form++) {
+    for (enum weir_explain_form form = WEIR_EXPLAIN_TEXT; form <= WEIR_EXPLAIN_SVG; form++) {
         weir_plan_explain(plan, form, out);
     }
     return true;
