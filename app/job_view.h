@@ -16,7 +16,7 @@ struct weir_job_view_source {
     int64_t quarantined_count;
     int64_t records; // read so far by this process
     int64_t bytes;
-    int64_t lag; // -1: not known
+    int64_t lag; // of those not in quarantine; -1: not known
 };
 
 struct weir_job_view_sink {

@@ -45,12 +45,15 @@ static void sum_partitions(struct weir_job_view *view, yyjson_val *job)
     yyjson_arr_foreach(list, idx, max, partition)
     {
         struct weir_job_view_source *source = source_of(view, partition);
+        // What is in quarantine is not waited for: its lag would hide whether the others get on.
+        bool is_quarantined = yyjson_get_bool(yyjson_obj_get(partition, "quarantined"));
         bool is_known = !yyjson_is_null(yyjson_obj_get(partition, "lag")) && source->lag >= 0;
-        source->lag = is_known ? source->lag + integer(partition, "lag") : -1;
+        if (!is_quarantined) {
+            source->lag = is_known ? source->lag + integer(partition, "lag") : -1;
+        }
         source->partition_count++;
         source->paused_count += yyjson_get_bool(yyjson_obj_get(partition, "paused")) ? 1 : 0;
-        source->quarantined_count +=
-            yyjson_get_bool(yyjson_obj_get(partition, "quarantined")) ? 1 : 0;
+        source->quarantined_count += is_quarantined ? 1 : 0;
         source->records += integer(partition, "records");
         source->bytes += integer(partition, "bytes");
     }
