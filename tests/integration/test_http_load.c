@@ -186,8 +186,9 @@ static void check(struct load *load)
         WEIR_TEST_FAIL("%s; %" PRId64 " lost, %" PRId64 " double", found.fault, found.lost_count,
                        found.double_count);
     }
-    print_message("%d kills, %" PRId64 " records: nothing lost, nothing double\n", load->kill_count,
-                  load->numbered.count);
+    print_message("%d kills, %" PRId64 " records: nothing lost, nothing double; a client that "
+                  "behaves has waited for %" PRId64 " ms at most\n",
+                  load->kill_count, load->numbered.count, load->longest_ms);
 }
 
 static void test_http_under_load_and_kills_loses_nothing(void **state)
