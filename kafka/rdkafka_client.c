@@ -28,8 +28,12 @@ static _Atomic uint64_t broker_error_count;
 // What a connection last failed of: the reason behind a question that only timed out.
 static pthread_mutex_t last_error_lock = PTHREAD_MUTEX_INITIALIZER;
 static char last_error[480];
-// Guarded by last_error_lock too: the topic that a transaction was last refused.
-static char last_refused_topic[256];
+// Guarded by last_error_lock too: the rights that transactions were refused for want of.
+static struct {
+    uint64_t count;
+    rd_kafka_resp_err_t code; // of the last one
+    char topic[256];          // "": it was about none
+} refusals;
 
 struct weir_rdkafka *weir_rdkafka_of(struct weir_kafka *kafka)
 {
@@ -60,27 +64,45 @@ void weir_rdkafka_last_error(char *text, size_t size_bytes)
     pthread_mutex_unlock(&last_error_lock);
 }
 
-// Only the log says which partition a transaction was refused: `… partition "<topic>" [<n>] to
-// transaction: <why>`.
-static void note_refused_topic(const char *facility, const char *text)
+// Only the log says in time what a transaction was refused: its rows are purged, and do not say.
+// Of a topic: `… add partition "<topic>" [<n>] to transaction: <why>`; of the id: the code's name.
+static void note_refusal(const char *facility, const char *text)
 {
     static const char before[] = "add partition \"";
     const char *name = strcmp(facility, "ADDPARTS") == 0 ? strstr(text, before) : NULL;
-    if (name == NULL || strstr(text, "authorization failed") == NULL) {
+    bool is_topic = name != NULL && strstr(text, "authorization failed") != NULL;
+    bool is_id = strcmp(facility, "TXNERR") == 0 &&
+                 strstr(text, "TRANSACTIONAL_ID_AUTHORIZATION_FAILED") != NULL;
+    if (!is_topic && !is_id) {
         return;
     }
-    name += sizeof(before) - 1;
     pthread_mutex_lock(&last_error_lock);
-    snprintf(last_refused_topic, sizeof(last_refused_topic), "%.*s", (int)strcspn(name, "\""),
-             name);
+    refusals.count++;
+    refusals.code = is_topic ? RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED
+                             : RD_KAFKA_RESP_ERR_TRANSACTIONAL_ID_AUTHORIZATION_FAILED;
+    name = is_topic ? name + sizeof(before) - 1 : "";
+    snprintf(refusals.topic, sizeof(refusals.topic), "%.*s", (int)strcspn(name, "\""), name);
     pthread_mutex_unlock(&last_error_lock);
 }
 
-void weir_rdkafka_last_refused_topic(char *name, size_t size_bytes)
+uint64_t weir_rdkafka_refusal_count(void)
 {
     pthread_mutex_lock(&last_error_lock);
-    snprintf(name, size_bytes, "%s", last_refused_topic);
+    uint64_t count = refusals.count;
     pthread_mutex_unlock(&last_error_lock);
+    return count;
+}
+
+rd_kafka_resp_err_t weir_rdkafka_refusal_since(uint64_t count, char *topic, size_t size_bytes)
+{
+    rd_kafka_resp_err_t code = RD_KAFKA_RESP_ERR_NO_ERROR;
+    pthread_mutex_lock(&last_error_lock);
+    if (refusals.count != count) {
+        code = refusals.code;
+        snprintf(topic, size_bytes, "%s", refusals.topic);
+    }
+    pthread_mutex_unlock(&last_error_lock);
+    return code;
 }
 
 // Is there room for one more line? Tells about the lines held back when a new window begins.
@@ -125,7 +147,7 @@ void weir_rdkafka_log_callback(const rd_kafka_t *handle, int level, const char *
                                const char *text)
 {
     enum weir_log_level weir_level = level_of(level, facility, text);
-    note_refused_topic(facility, text);
+    note_refusal(facility, text);
     if (!weir_log_is_on(weir_level)) {
         return;
     }

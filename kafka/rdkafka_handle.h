@@ -36,7 +36,8 @@ struct weir_rdkafka {
 
     pthread_mutex_t questions_lock; // guards the two below
     rd_kafka_t *questions[2];       // by enum weir_isolation
-    pthread_mutex_t record_lock;    // one record_at at a time: it assigns
+    pthread_mutex_t record_lock;    // one record_at at a time: it assigns; guards the one below
+    bool is_group_denied;           // as the client last said
 
     atomic_bool has_left_handle; // one that did not end may still call back: this is not freed
 
@@ -83,8 +84,11 @@ void weir_rdkafka_handle_destroy(struct weir_rdkafka *kafka, rd_kafka_t *handle)
 
 // The reason that a connection of this process last failed for, "" if none did. Any thread.
 void weir_rdkafka_last_error(char *text, size_t size_bytes);
-// The topic of the last partition that a transaction was refused for want of a right; "": none.
-void weir_rdkafka_last_refused_topic(char *name, size_t size_bytes);
+// How often a transaction of this process was refused something for want of a right. Any thread.
+uint64_t weir_rdkafka_refusal_count(void);
+// The last refusal since the count was so, and its topic ("": it was about none). NO_ERROR: there
+// was none. Any thread.
+rd_kafka_resp_err_t weir_rdkafka_refusal_since(uint64_t count, char *topic, size_t size_bytes);
 
 // Writes and counts what librdkafka reports about brokers and connections. Thread: any.
 void weir_rdkafka_note_error(struct weir_rdkafka *kafka, rd_kafka_resp_err_t code,

@@ -13,8 +13,6 @@
 #include <string.h>
 #include <zlib.h>
 
-enum { GROUP_TIMEOUT_MS = 1000 };
-
 static rd_kafka_topic_partition_list_t *
 list_of(uint32_t count, const struct weir_topic_partition *partitions, int64_t offset)
 {
@@ -57,49 +55,39 @@ static void read_committed_offset(const rd_kafka_topic_partition_t *partition,
 }
 
 // A group whose coordinator may not be asked for looks like brokers that do not answer: the client
-// goes on asking. The same question about the group itself is answered.
-static rd_kafka_resp_err_t ask_for_group(rd_kafka_t *handle, const char *group)
+// goes on asking. It says why once, in the queue of records.
+static bool is_group_denied(struct weir_rdkafka *kafka, rd_kafka_t *handle)
 {
-    rd_kafka_AdminOptions_t *options =
-        rd_kafka_AdminOptions_new(handle, RD_KAFKA_ADMIN_OP_DESCRIBECONSUMERGROUPS);
-    rd_kafka_AdminOptions_set_request_timeout(options, GROUP_TIMEOUT_MS, NULL, 0);
-    rd_kafka_queue_t *queue = rd_kafka_queue_new(handle);
-    rd_kafka_DescribeConsumerGroups(handle, &group, 1, options, queue);
-    rd_kafka_event_t *event = rd_kafka_queue_poll(queue, 2 * GROUP_TIMEOUT_MS);
-    rd_kafka_resp_err_t code = rd_kafka_event_error(event);
-    const rd_kafka_DescribeConsumerGroups_result_t *result =
-        rd_kafka_event_DescribeConsumerGroups_result(event);
-    size_t count = 0;
-    const rd_kafka_ConsumerGroupDescription_t **groups =
-        result != NULL ? rd_kafka_DescribeConsumerGroups_result_groups(result, &count) : NULL;
-    if (count == 1) {
-        code = rd_kafka_error_code(rd_kafka_ConsumerGroupDescription_error(groups[0]));
+    rd_kafka_message_t *message;
+    pthread_mutex_lock(&kafka->record_lock);
+    while ((message = rd_kafka_consumer_poll(handle, 0)) != NULL) {
+        kafka->is_group_denied |= message->err == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED;
+        rd_kafka_message_destroy(message);
     }
-    rd_kafka_event_destroy(event);
-    rd_kafka_queue_destroy(queue);
-    rd_kafka_AdminOptions_destroy(options);
-    return code;
+    bool is_denied = kafka->is_group_denied;
+    pthread_mutex_unlock(&kafka->record_lock);
+    return is_denied;
 }
 
-static enum weir_status set_committed_error(struct weir_kafka *kafka, rd_kafka_t *handle,
+static enum weir_status set_committed_error(struct weir_rdkafka *kafka, rd_kafka_t *handle,
                                             rd_kafka_resp_err_t code, struct weir_error *error)
 {
-    const char *group = weir_rdkafka_of(kafka)->group_id;
     if ((code == RD_KAFKA_RESP_ERR__TIMED_OUT || code == RD_KAFKA_RESP_ERR__WAIT_COORD) &&
-        ask_for_group(handle, group) == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED) {
+        is_group_denied(kafka, handle)) {
         code = RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED;
     }
     weir_rdkafka_error_set(error, WEIR_RDKAFKA_ASK, code, NULL, "asking for committed offsets");
-    return weir_rdkafka_error_name_right(error, code, "Read", group);
+    return weir_rdkafka_error_name_right(error, code, "Read", kafka->group_id);
 }
 
-enum weir_status weir_rdkafka_committed(struct weir_kafka *kafka, enum weir_isolation isolation,
+enum weir_status weir_rdkafka_committed(struct weir_kafka *base, enum weir_isolation isolation,
                                         uint32_t count,
                                         const struct weir_topic_partition *partitions,
                                         struct weir_committed *committed, int32_t timeout_ms,
                                         struct weir_error *error)
 {
-    rd_kafka_t *handle = weir_rdkafka_question(weir_rdkafka_of(kafka), isolation, error);
+    struct weir_rdkafka *kafka = weir_rdkafka_of(base);
+    rd_kafka_t *handle = weir_rdkafka_question(kafka, isolation, error);
     if (handle == NULL) {
         return WEIR_ERROR;
     }
@@ -113,6 +101,9 @@ enum weir_status weir_rdkafka_committed(struct weir_kafka *kafka, enum weir_isol
         status = set_committed_error(kafka, handle, code, error);
         goto out;
     }
+    pthread_mutex_lock(&kafka->record_lock);
+    kafka->is_group_denied = false;
+    pthread_mutex_unlock(&kafka->record_lock);
     for (uint32_t i = 0; i < count; i++) {
         if (list->elems[i].err != RD_KAFKA_RESP_ERR_NO_ERROR) {
             status = set_partition_error(error, &list->elems[i], "committed offset");

@@ -59,7 +59,8 @@ struct producer {
     rd_kafka_queue_t *events;
     _Atomic int
         failed_code; // of the first row that was not delivered for a reason of its own; 0: none
-    _Atomic bool is_sent_now; // the delivery thread is asked to have everything sent
+    _Atomic uint64_t refusal_count; // of the process, when the transaction began
+    _Atomic bool is_sent_now;       // the delivery thread is asked to have everything sent
     _Atomic bool is_silent;
     _Atomic bool is_stopping;
 
@@ -75,25 +76,6 @@ static struct producer *producer_of(struct weir_producer *base)
 
 // --- delivery thread -----------------------------------------------------------------------------
 
-// What has made the transaction fail in the background, where no row of its own did: its rows are
-// purged and do not say. Whoever wants to begin another one is told. _STATE: it is not known.
-static rd_kafka_resp_err_t ask_for_cause(struct producer *producer)
-{
-    if (producer->transactional_id == NULL) {
-        return RD_KAFKA_RESP_ERR__STATE;
-    }
-    rd_kafka_error_t *answer = rd_kafka_begin_transaction(producer->handle);
-    if (answer == NULL) { // it was aborted meanwhile, and so is this one
-        rd_kafka_error_destroy(rd_kafka_abort_transaction(producer->handle, ABORT_ON_DESTROY_MS));
-        return RD_KAFKA_RESP_ERR__STATE;
-    }
-    rd_kafka_resp_err_t code = rd_kafka_error_txn_requires_abort(answer)
-                                   ? rd_kafka_error_code(answer)
-                                   : RD_KAFKA_RESP_ERR__STATE;
-    rd_kafka_error_destroy(answer);
-    return code;
-}
-
 // One row's error ends the transaction, and all the others are purged: what counts is the first
 // one.
 static rd_kafka_resp_err_t note_cause(struct producer *producer, rd_kafka_resp_err_t code)
@@ -105,8 +87,9 @@ static rd_kafka_resp_err_t note_cause(struct producer *producer, rd_kafka_resp_e
         if (known != 0) {
             return (rd_kafka_resp_err_t)known;
         }
-        cause = ask_for_cause(producer);
-        if (cause == RD_KAFKA_RESP_ERR__STATE) {
+        char topic[256];
+        cause = weir_rdkafka_refusal_since(producer->refusal_count, topic, sizeof(topic));
+        if (cause == RD_KAFKA_RESP_ERR_NO_ERROR) {
             return code;
         }
     }
@@ -115,11 +98,11 @@ static rd_kafka_resp_err_t note_cause(struct producer *producer, rd_kafka_resp_e
 }
 
 // The row that is reported may be one of another topic than the one that was refused.
-static void name_missing_right(struct weir_error *error, rd_kafka_resp_err_t code,
-                               const char *topic)
+static void name_missing_right(const struct producer *producer, struct weir_error *error,
+                               rd_kafka_resp_err_t code, const char *topic)
 {
-    char refused[256];
-    weir_rdkafka_last_refused_topic(refused, sizeof(refused));
+    char refused[256] = "";
+    weir_rdkafka_refusal_since(producer->refusal_count, refused, sizeof(refused));
     weir_rdkafka_error_name_right(error, code, "Write", refused[0] != '\0' ? refused : topic);
 }
 
@@ -149,7 +132,7 @@ static void report_run(struct producer *producer, struct weir_delivery *delivery
     } else {
         // Not rd_kafka_message_errstr: it takes the payload of a row for the text.
         weir_rdkafka_error_set(&error, WEIR_RDKAFKA_PRODUCE, code, NULL, "%s", what);
-        name_missing_right(&error, code, rd_kafka_topic_name(first->rkt));
+        name_missing_right(producer, &error, code, rd_kafka_topic_name(first->rkt));
     }
     delivery->failed(delivery, &error);
 }
@@ -272,7 +255,7 @@ static rd_kafka_resp_err_t wait_for_cause(struct producer *producer)
     if (rd_kafka_fatal_error(producer->handle, NULL, 0) != RD_KAFKA_RESP_ERR_NO_ERROR) {
         return RD_KAFKA_RESP_ERR__FATAL;
     }
-    return cause != 0 ? (rd_kafka_resp_err_t)cause : ask_for_cause(producer);
+    return cause != 0 ? (rd_kafka_resp_err_t)cause : RD_KAFKA_RESP_ERR__STATE;
 }
 
 static enum weir_produce_result refuse(struct producer *producer,
@@ -297,7 +280,7 @@ static enum weir_produce_result refuse(struct producer *producer,
         weir_rdkafka_error_set(
             error, WEIR_RDKAFKA_PRODUCE, code,
             code == RD_KAFKA_RESP_ERR__STATE ? "the transaction has failed" : NULL, "%s", what);
-        name_missing_right(error, code, message->topic);
+        name_missing_right(producer, error, code, message->topic);
     }
     return WEIR_PRODUCE_FAILED;
 }
@@ -384,6 +367,7 @@ static enum weir_status producer_begin(struct weir_producer *base, struct weir_e
     struct producer *producer = producer_of(base);
     atomic_store_explicit(&producer->watch.is_offset_commit_doubtful, false, memory_order_release);
     atomic_store(&producer->failed_code, 0);
+    atomic_store(&producer->refusal_count, weir_rdkafka_refusal_count());
     return take(producer, rd_kafka_begin_transaction(producer->handle), "begin_transaction", error);
 }
 
@@ -517,6 +501,7 @@ enum weir_status weir_rdkafka_producer_create(struct weir_kafka *kafka,
     producer->group = rd_kafka_consumer_group_metadata_new(owner->group_id);
     producer->events = rd_kafka_queue_get_main(handle);
     pthread_mutex_init(&producer->topics_lock, NULL);
+    atomic_init(&producer->refusal_count, weir_rdkafka_refusal_count());
     weir_rdkafka_stats_open(handle, "send_queue");
     int result = pthread_create(&producer->delivery_thread, NULL, run_deliveries, producer);
     WEIR_ASSERT(result == 0);
