@@ -34,8 +34,7 @@ static const struct translation translations[] = {
     ROW(PRODUCER_FENCED, KAFKA, FENCED, FENCED, FENCED, FENCED),
 
     // Rights: somebody has to give them. Whoever holds the error decides by the domain, as they can
-    // be
-    // taken and given back while a job runs.
+    // be taken and given back while a job runs.
     ROW(TOPIC_AUTHORIZATION_FAILED, ACCESS, REFUSE, FAIL, FAIL, FAIL),
     ROW(GROUP_AUTHORIZATION_FAILED, ACCESS, REFUSE, FAIL, FAIL, FAIL),
     ROW(CLUSTER_AUTHORIZATION_FAILED, ACCESS, REFUSE, FAIL, FAIL, FAIL),
