@@ -6,6 +6,8 @@
 #include "runtime/gather.h"
 #include "runtime/types/key.h"
 
+#include <inttypes.h>
+
 // fold → a copy, as an exchange makes it → aggregate.
 struct folded {
     struct aggregates *all;
@@ -195,7 +197,7 @@ static uint32_t below(uint32_t bound)
 
 static const char *some_number(char *text, uint32_t range)
 {
-    snprintf(text, 16, "%d", (int)below(2 * range) - (int)range);
+    snprintf(text, 16, "%" PRId64, (int64_t)below(2 * range) - range);
     return below(5) == 0 ? "NULL" : text;
 }
 
