@@ -338,6 +338,28 @@ static enum weir_status fail(const struct weir_registry *registry, enum weir_reg
                           text);
 }
 
+// One that has just been started may answer as if it had no schema (invariant 2): a subject that
+// was there before is asked for until the registry has had time to read what it has.
+static enum weir_registry_answer fetch_latest(struct weir_registry *registry, const char *subject,
+                                              const char *name, struct weir_registry_bundle *bundle,
+                                              char *text)
+{
+    struct weir_arena *arena = registry->arena;
+    const char *path = weir_arena_printf(arena, "/subjects/%s/versions/latest",
+                                         weir_registry_escape(arena, subject));
+    bool was_there = weir_registry_load(registry->cache_folder, name, arena, bundle) &&
+                     bundle->text.size_bytes != 0;
+    struct weir_registry_handle *handle = weir_registry_handle_create(&registry->place);
+    int64_t until_ms = now_ms() + SETTLE_MS;
+    enum weir_registry_answer answer = weir_registry_fetch(handle, path, arena, bundle, text);
+    while (answer == WEIR_REGISTRY_NOT_FOUND && was_there && now_ms() < until_ms) {
+        nanosleep(&(struct timespec){.tv_nsec = BACKOFF_MS * 1000000}, NULL);
+        answer = weir_registry_fetch(handle, path, arena, bundle, text);
+    }
+    weir_registry_handle_destroy(handle);
+    return answer;
+}
+
 enum weir_status weir_registry_latest(struct weir_registry *registry, const char *subject,
                                       bool *is_found, struct weir_registry_schema *schema,
                                       struct weir_error *error)
@@ -347,13 +369,7 @@ enum weir_status weir_registry_latest(struct weir_registry *registry, const char
     char text[WEIR_REGISTRY_TEXT_BYTES_MAX];
     char name[64];
     snprintf(name, sizeof name, "latest-%016" PRIx64 ".json", fingerprint(subject, ""));
-    struct weir_registry_handle *handle = weir_registry_handle_create(&registry->place);
-    enum weir_registry_answer answer =
-        weir_registry_fetch(handle,
-                            weir_arena_printf(arena, "/subjects/%s/versions/latest",
-                                              weir_registry_escape(arena, subject)),
-                            arena, &bundle, text);
-    weir_registry_handle_destroy(handle);
+    enum weir_registry_answer answer = fetch_latest(registry, subject, name, &bundle, text);
     *is_found = answer == WEIR_REGISTRY_OK;
     if (answer == WEIR_REGISTRY_OK || answer == WEIR_REGISTRY_NOT_FOUND) {
         // That there is none is kept as well, as one without text.

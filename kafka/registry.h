@@ -49,8 +49,10 @@ struct weir_registry_schema {
     const struct weir_avro_type *type; // lives as long as the registry
 };
 
-// The latest version of a subject; *is_found false: there is no such subject. Where the registry
-// does not answer: what is kept on disk, else an error. Errors: RETRY (does not answer), REFUSE.
+// The latest version of a subject; *is_found false: there is no such subject (where there was one
+// before, this is believed after a quarter of a minute: until then it is asked again). Where the
+// registry does not answer: what is kept on disk, else an error. Errors: RETRY (does not answer),
+// REFUSE.
 enum weir_status weir_registry_latest(struct weir_registry *registry, const char *subject,
                                       bool *is_found, struct weir_registry_schema *schema,
                                       struct weir_error *error);

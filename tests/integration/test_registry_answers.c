@@ -155,12 +155,43 @@ static void test_c041_users_with_special_characters(void **state)
     registry_standin_destroy(&registry);
 }
 
+// A registry that was just started knows nothing for a moment: a subject that was there before is
+// waited for, and neither refused nor registered anew.
+static void test_a_registry_that_still_reads_its_schemas(void **state)
+{
+    static const char *const well[] = {NULL};
+    static const char *const young[] = {"--young", "4", NULL};
+    static const char subjects[] =
+        "{\"schemas\":[\"{\\\"type\\\":\\\"record\\\",\\\"name\\\":\\\"R\\\","
+        "\\\"fields\\\":[{\\\"name\\\":\\\"ok\\\",\\\"type\\\":\\\"boolean\\\"}"
+        "]}\"],\"subjects\":{\"regyoung\":[1]}}";
+    struct sql_job *job = make_job("regyoung");
+    struct registry_standin registry;
+    (void)state;
+    sql_job_set_sql(job, "CREATE TABLE src (ok boolean) WITH (topic = '$-in', format = 'avro');\n"
+                         "CREATE TABLE copy (ok boolean NOT NULL) WITH (topic = '$-out',\n"
+                         "  format = 'avro', subject = 'regyoung', auto_register = 'false');\n"
+                         "INSERT INTO copy SELECT ok FROM src;\n");
+    registry_standin_create(&registry, job, subjects, well);
+    const char *const *settings = SQL_JOB_EXTRA("WEIR_BOUNDED=true", url_of(&registry, "", ""));
+    feed(job, 0, 1);
+    sql_job_run(job, settings, 0, SQL_JOB_TEXTS(""));
+    registry_standin_kill(&registry);
+    registry.options = young;
+    registry_standin_start(&registry);
+    feed(job, 0, 1);
+    sql_job_run(job, settings, 0, SQL_JOB_TEXTS(""));
+    sql_job_wait_count(job, "out", 2);
+    registry_standin_destroy(&registry);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_c035_paths_and_kinds_of_schemas),
         cmocka_unit_test(test_c037_a_schema_is_asked_for_until_it_comes),
         cmocka_unit_test(test_c041_users_with_special_characters),
+        cmocka_unit_test(test_a_registry_that_still_reads_its_schemas),
     };
     return cmocka_run_group_tests(tests, cluster_start, cluster_stop);
 }
