@@ -13,13 +13,6 @@ enum {
 
 // --- requests ------------------------------------------------------------------------------------
 
-static void put_number(struct weir_buffer *out, uint64_t number, int bytes)
-{
-    for (int i = bytes - 1; i >= 0; i--) {
-        weir_buffer_append_char(out, (char)(unsigned char)(number >> (8 * i)));
-    }
-}
-
 static void put_length(struct weir_buffer *out, uint64_t length)
 {
     uint64_t left = length + 1;
@@ -38,10 +31,10 @@ static void put_no_tags(struct weir_buffer *out)
 static void put_header(struct weir_buffer *out, uint16_t question)
 {
     static const char client_id[] = "weir";
-    put_number(out, question, 2);
-    put_number(out, 0, 2); // version
-    put_number(out, 0, 4); // there is one request a connection
-    put_number(out, sizeof client_id - 1, 2);
+    weir_buffer_append_big_endian(out, question, 2);
+    weir_buffer_append_big_endian(out, 0, 2); // version
+    weir_buffer_append_big_endian(out, 0, 4); // there is one request a connection
+    weir_buffer_append_big_endian(out, sizeof client_id - 1, 2);
     weir_buffer_append(out, client_id, sizeof client_id - 1);
     put_no_tags(out);
 }
@@ -53,7 +46,7 @@ void weir_wire_ask_producers(struct weir_buffer *out, const struct weir_topic_pa
     put_length(out, strlen(at->topic));
     weir_buffer_append(out, at->topic, strlen(at->topic));
     put_length(out, 1);
-    put_number(out, (uint32_t)at->partition, 4);
+    weir_buffer_append_big_endian(out, (uint32_t)at->partition, 4);
     put_no_tags(out);
     put_no_tags(out);
 }
@@ -63,7 +56,7 @@ void weir_wire_ask_transactions(struct weir_buffer *out, int64_t producer_id)
     put_header(out, LIST_TRANSACTIONS);
     put_length(out, 0); // states: all
     put_length(out, 1);
-    put_number(out, (uint64_t)producer_id, 8);
+    weir_buffer_append_big_endian(out, (uint64_t)producer_id, 8);
     put_no_tags(out);
 }
 
