@@ -109,11 +109,12 @@ static bool receive_answer(int descriptor, struct weir_buffer *answer, int64_t d
     if (size_bytes > ANSWER_BYTES_MAX) {
         return false;
     }
-    char *data = weir_alloc(size_bytes + 1);
-    bool is_there = receive_all(descriptor, data, size_bytes, deadline_ms);
-    weir_buffer_append(answer, data, is_there ? size_bytes : 0);
-    free(data);
-    return is_there;
+    if (!receive_all(descriptor, weir_buffer_reserve(answer, size_bytes), size_bytes,
+                     deadline_ms)) {
+        return false;
+    }
+    answer->size_bytes += size_bytes;
+    return true;
 }
 
 // False: the broker did not answer.
