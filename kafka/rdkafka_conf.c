@@ -114,6 +114,20 @@ bool weir_rdkafka_property_exists(const char *name)
     return result != RD_KAFKA_CONF_UNKNOWN;
 }
 
+const char *weir_rdkafka_reader_property(const struct weir_rdkafka *kafka, const char *name)
+{
+    const struct weir_rdkafka_property_list *lists[] = {&kafka->properties,
+                                                        &kafka->consumer_properties};
+    const char *value = NULL;
+    for (size_t l = 0; l < sizeof lists / sizeof lists[0]; l++) {
+        for (uint32_t i = 0; i < lists[l]->count; i++) {
+            const struct weir_property *property = &lists[l]->properties[i];
+            value = strcmp(property->name, name) == 0 ? property->value : value;
+        }
+    }
+    return value;
+}
+
 // --- building ------------------------------------------------------------------------------------
 
 static enum weir_status set_one(rd_kafka_conf_t *conf, const char *name, const char *value,
@@ -258,17 +272,8 @@ static enum weir_status limit_fetch(const struct weir_rdkafka *kafka, rd_kafka_c
                                     struct weir_error *error)
 {
     static const char name[] = "fetch.max.bytes";
-    const struct weir_rdkafka_property_list *lists[] = {&kafka->properties,
-                                                        &kafka->consumer_properties};
-    for (size_t l = 0; l < sizeof lists / sizeof lists[0]; l++) {
-        for (uint32_t i = 0; i < lists[l]->count; i++) {
-            if (strcmp(lists[l]->properties[i].name, name) == 0) {
-                return WEIR_OK;
-            }
-        }
-    }
     int64_t message_bytes_max = number_of(conf, "message.max.bytes");
-    if (message_bytes_max > FETCH_BYTES_MAX) {
+    if (weir_rdkafka_reader_property(kafka, name) != NULL || message_bytes_max > FETCH_BYTES_MAX) {
         return WEIR_OK;
     }
     uint64_t bytes =

@@ -67,6 +67,9 @@ enum weir_status weir_rdkafka_limits(struct weir_kafka *kafka, struct weir_clien
 enum weir_status weir_rdkafka_conf_check(const struct weir_rdkafka *kafka,
                                          struct weir_error *error);
 
+// What the user has set a property of consumers and of questions to; NULL: nothing.
+const char *weir_rdkafka_reader_property(const struct weir_rdkafka *kafka, const char *name);
+
 // rd_kafka_new; conf is taken in any case. NULL: error.
 rd_kafka_t *weir_rdkafka_handle_create(rd_kafka_type_t type, rd_kafka_conf_t *conf,
                                        struct weir_error *error);

@@ -20,18 +20,8 @@ enum { ANSWER_BYTES_MAX = 1 << 20 };
 
 static bool is_plain(const struct weir_rdkafka *kafka)
 {
-    bool is_plain = true;
-    const struct weir_rdkafka_property_list *lists[] = {&kafka->properties,
-                                                        &kafka->consumer_properties};
-    for (size_t i = 0; i < 2; i++) {
-        for (uint32_t j = 0; j < lists[i]->count; j++) {
-            const struct weir_property *property = &lists[i]->properties[j];
-            if (strcmp(property->name, "security.protocol") == 0) {
-                is_plain = strcasecmp(property->value, "plaintext") == 0;
-            }
-        }
-    }
-    return is_plain;
+    const char *protocol = weir_rdkafka_reader_property(kafka, "security.protocol");
+    return protocol == NULL || strcasecmp(protocol, "plaintext") == 0;
 }
 
 // --- a connection for one question ---------------------------------------------------------------
