@@ -23,21 +23,6 @@
 
 #include <assert.h>
 
-enum {
-#ifdef __AVX2__
-    PLAIN_BYTES = 32, // of a vector
-#else
-    PLAIN_BYTES = 16,
-#endif
-    PLAIN_STRAIGHT_BYTES = 64, // of a text: looked at without a loop, and one vector more
-};
-
-typedef signed char plain_bytes __attribute__((vector_size(PLAIN_BYTES)));
-
-// From PLAIN_BYTES - n on: n zeros, for the bytes of a text, and ones for those behind it.
-#define ONES_16 -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1
-static const signed char behind_text[64] = {[PLAIN_BYTES] = ONES_16, ONES_16};
-
 struct lanes {
     struct weir_avro_machine machine; // row and end: of the lane that is read
     uint32_t first_row;
@@ -165,55 +150,15 @@ static bool skip_longs(struct lanes *lanes, const struct active *active, uint32_
 
 // --- texts -----------------------------------------------------------------------------------
 
-// Of each byte whether it is above zero: neither NUL nor, taken as signed, beyond ASCII.
-__attribute__((always_inline)) static inline plain_bytes is_plain_at(const uint8_t *p)
-{
-    plain_bytes bytes;
-    memcpy(&bytes, p, sizeof bytes);
-    return bytes > 0;
-}
-
-// All of the text's bytes; PLAIN_BYTES may be read even if it is shorter. Few branches depend on
-// the length, as that cannot be foreseen: the loads overlap, or are the last one again.
-__attribute__((always_inline)) static inline plain_bytes is_plain_text(struct weir_view text)
-{
-    const uint8_t *p = (const uint8_t *)text.data;
-    if (text.size_bytes <= PLAIN_BYTES) {
-        plain_bytes behind;
-        memcpy(&behind, behind_text + PLAIN_BYTES - text.size_bytes, sizeof behind);
-        return is_plain_at(p) | behind;
-    }
-    size_t last = text.size_bytes - PLAIN_BYTES;
-    plain_bytes is_plain = is_plain_at(p) & is_plain_at(p + last);
-    for (size_t i = PLAIN_BYTES; i < PLAIN_STRAIGHT_BYTES; i += PLAIN_BYTES) {
-        is_plain &= is_plain_at(p + (i < last ? i : last));
-    }
-    for (size_t i = PLAIN_STRAIGHT_BYTES; __builtin_expect(i < last, 0); i += PLAIN_BYTES) {
-        is_plain &= is_plain_at(p + i);
-    }
-    return is_plain;
-}
-
-static bool is_all_plain(plain_bytes is_plain)
-{
-    uint64_t words[PLAIN_BYTES / 8];
-    memcpy(words, &is_plain, sizeof words);
-    uint64_t all = UINT64_MAX;
-    for (size_t i = 0; i < PLAIN_BYTES / 8; i++) {
-        all &= words[i];
-    }
-    return all == UINT64_MAX;
-}
-
-// The next text of lane i, of which PLAIN_BYTES may be read even if it is shorter. False: that is
-// not so, or its length takes more than two bytes, or there is none. Whether it takes one or two is
-// no branch, as that cannot be foreseen where texts are about 64 bytes long.
+// The next text of lane i, of which WEIR_AVRO_PLAIN_BYTES may be read even if it is shorter. False:
+// that is not so, or its length takes more than two bytes, or there is none. Whether it takes one
+// or two is no branch, as that cannot be foreseen where texts are about 64 bytes long.
 __attribute__((always_inline)) static inline bool read_text_fast(struct lanes *lanes, uint32_t i,
                                                                  struct weir_view *text)
 {
     const uint8_t *p = lanes->at[i];
     ptrdiff_t left_bytes = lanes->end[i] - p;
-    if (__builtin_expect(left_bytes < PLAIN_BYTES + 2, 0)) {
+    if (__builtin_expect(left_bytes < WEIR_AVRO_PLAIN_BYTES + 2, 0)) {
         return false;
     }
     uint32_t word = weir_avro_load_u16(p);
@@ -261,12 +206,12 @@ __attribute__((always_inline)) static inline bool read_texts_of(struct lanes *la
                                                                 bool is_all,
                                                                 struct weir_view *values)
 {
-    plain_bytes is_plain = (plain_bytes){0} == 0;
+    weir_avro_plain is_plain = (weir_avro_plain){0} == 0;
     bool is_odd = false;
     for (uint32_t k = 0; k < active->count; k++) {
         uint32_t i = lane_of(active, is_all, k);
         if (__builtin_expect(read_text_fast(lanes, i, &values[i]), 1)) {
-            is_plain &= is_plain_text(values[i]);
+            is_plain &= weir_avro_plain_text(values[i]);
             continue;
         }
         if (!read_text_slow(lanes, i, &values[i])) {
@@ -274,7 +219,7 @@ __attribute__((always_inline)) static inline bool read_texts_of(struct lanes *la
         }
         is_odd |= !weir_avro_is_plain(values[i], lanes->end[i]);
     }
-    return (!is_odd && is_all_plain(is_plain)) || check_texts(lanes, active, values);
+    return (!is_odd && weir_avro_is_all_plain(is_plain)) || check_texts(lanes, active, values);
 }
 
 static bool read_texts(struct lanes *lanes, const struct active *active,

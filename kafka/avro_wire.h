@@ -8,10 +8,6 @@
 
 #include "runtime/base/memory.h"
 
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
-
 static inline uint32_t weir_avro_load_u16(const uint8_t *data)
 {
     uint16_t word;
@@ -99,51 +95,78 @@ static inline const uint8_t *weir_avro_read_bytes(const uint8_t *p, const uint8_
 const uint8_t *weir_avro_read_block(const uint8_t *p, const uint8_t *end, int64_t *count,
                                     int64_t *size_bytes);
 
-#ifdef __SSE2__
-static inline __m128i weir_avro_load_16(const uint8_t *p)
-{
-    return _mm_loadu_si128((const __m128i *)(const void *)p);
-}
-#endif
+// --- texts that are plain: ASCII without NUL, which need no further look -----------------------
 
-// Whether text is ASCII without NUL, which needs no further look. Bytes behind it may be read, up
-// to `end`. Few branches depend on the length, as that cannot be foreseen.
+enum {
+#ifdef __AVX2__
+    WEIR_AVRO_PLAIN_BYTES = 32, // of a vector
+#else
+    WEIR_AVRO_PLAIN_BYTES = 16,
+#endif
+    WEIR_AVRO_STRAIGHT_BYTES = 64, // of a text: looked at without a loop, and one vector more
+};
+
+typedef signed char weir_avro_plain __attribute__((vector_size(WEIR_AVRO_PLAIN_BYTES)));
+
+// Of each byte whether it is above zero: neither NUL nor, taken as signed, beyond ASCII.
+__attribute__((always_inline)) static inline weir_avro_plain weir_avro_plain_at(const uint8_t *p)
+{
+    weir_avro_plain bytes;
+    memcpy(&bytes, p, sizeof bytes);
+    return bytes > 0;
+}
+
+// All of the text's bytes; WEIR_AVRO_PLAIN_BYTES may be read even if it is shorter. Few branches
+// depend on the length, as that cannot be foreseen: the loads overlap, or are the last one again.
+__attribute__((always_inline)) static inline weir_avro_plain
+weir_avro_plain_text(struct weir_view text)
+{
+    // From WEIR_AVRO_PLAIN_BYTES - n on: n zeros, for the bytes of a text, and ones for those
+    // behind it.
+    static const signed char behind_text[64] = {
+#define ONES_16 -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1
+        [WEIR_AVRO_PLAIN_BYTES] = ONES_16, ONES_16
+#undef ONES_16
+    };
+    const uint8_t *p = (const uint8_t *)text.data;
+    if (text.size_bytes <= WEIR_AVRO_PLAIN_BYTES) {
+        weir_avro_plain behind;
+        memcpy(&behind, behind_text + WEIR_AVRO_PLAIN_BYTES - text.size_bytes, sizeof behind);
+        return weir_avro_plain_at(p) | behind;
+    }
+    size_t last = text.size_bytes - WEIR_AVRO_PLAIN_BYTES;
+    weir_avro_plain is_plain = weir_avro_plain_at(p) & weir_avro_plain_at(p + last);
+    for (size_t i = WEIR_AVRO_PLAIN_BYTES; i < WEIR_AVRO_STRAIGHT_BYTES;
+         i += WEIR_AVRO_PLAIN_BYTES) {
+        is_plain &= weir_avro_plain_at(p + (i < last ? i : last));
+    }
+    for (size_t i = WEIR_AVRO_STRAIGHT_BYTES; __builtin_expect(i < last, 0);
+         i += WEIR_AVRO_PLAIN_BYTES) {
+        is_plain &= weir_avro_plain_at(p + i);
+    }
+    return is_plain;
+}
+
+static inline bool weir_avro_is_all_plain(weir_avro_plain is_plain)
+{
+    uint64_t words[WEIR_AVRO_PLAIN_BYTES / 8];
+    memcpy(words, &is_plain, sizeof words);
+    uint64_t all = UINT64_MAX;
+    for (size_t i = 0; i < WEIR_AVRO_PLAIN_BYTES / 8; i++) {
+        all &= words[i];
+    }
+    return all == UINT64_MAX;
+}
+
+// Bytes behind the text may be read, up to `end`.
 __attribute__((always_inline)) static inline bool weir_avro_is_plain(struct weir_view text,
                                                                      const uint8_t *end)
 {
     const uint8_t *p = (const uint8_t *)text.data;
     size_t size = text.size_bytes;
-#ifdef __SSE2__
-    if (size <= 16 && end - p >= 16) {
-        // Signed: what is not above zero is NUL or not ASCII.
-        __m128i odd = _mm_cmplt_epi8(weir_avro_load_16(p), _mm_set1_epi8(1));
-        return (_mm_movemask_epi8(odd) & ((1 << size) - 1)) == 0;
+    if (size >= WEIR_AVRO_PLAIN_BYTES || end - p >= WEIR_AVRO_PLAIN_BYTES) {
+        return weir_avro_is_all_plain(weir_avro_plain_text(text));
     }
-    if (size >= 16) {
-        size_t last = size - 16; // the loads overlap, or are the last one again
-        __m128i bytes[5] = {
-            weir_avro_load_16(p),
-            weir_avro_load_16(p + (last < 16 ? last : 16)),
-            weir_avro_load_16(p + (last < 32 ? last : 32)),
-            weir_avro_load_16(p + (last < 48 ? last : 48)),
-            weir_avro_load_16(p + last),
-        };
-        __m128i all = bytes[0];
-        __m128i least = bytes[0];
-        for (int i = 1; i < 5; i++) {
-            all = _mm_or_si128(all, bytes[i]);
-            least = _mm_min_epu8(least, bytes[i]);
-        }
-        for (size_t i = 64; i < last; i += 16) {
-            all = _mm_or_si128(all, weir_avro_load_16(p + i));
-            least = _mm_min_epu8(least, weir_avro_load_16(p + i));
-        }
-        return _mm_movemask_epi8(_mm_or_si128(all, _mm_cmpeq_epi8(least, _mm_setzero_si128()))) ==
-               0;
-    }
-#else
-    (void)end;
-#endif
     const uint64_t ones = UINT64_C(0x0101010101010101);
     uint64_t odd = 0;
     if (size < 8) {
