@@ -341,14 +341,12 @@ static enum weir_status fail(const struct weir_registry *registry, enum weir_reg
 // One that has just been started may answer as if it had no schema (invariant 2): a subject that
 // was there before is asked for until the registry has had time to read what it has.
 static enum weir_registry_answer fetch_latest(struct weir_registry *registry, const char *subject,
-                                              const char *name, struct weir_registry_bundle *bundle,
+                                              bool was_there, struct weir_registry_bundle *bundle,
                                               char *text)
 {
     struct weir_arena *arena = registry->arena;
     const char *path = weir_arena_printf(arena, "/subjects/%s/versions/latest",
                                          weir_registry_escape(arena, subject));
-    bool was_there = weir_registry_load(registry->cache_folder, name, arena, bundle) &&
-                     bundle->text.size_bytes != 0;
     struct weir_registry_handle *handle = weir_registry_handle_create(&registry->place);
     int64_t until_ms = now_ms() + SETTLE_MS;
     enum weir_registry_answer answer = weir_registry_fetch(handle, path, arena, bundle, text);
@@ -365,24 +363,27 @@ enum weir_status weir_registry_latest(struct weir_registry *registry, const char
                                       struct weir_error *error)
 {
     struct weir_arena *arena = registry->arena;
+    struct weir_registry_bundle kept;
     struct weir_registry_bundle bundle;
     char text[WEIR_REGISTRY_TEXT_BYTES_MAX];
     char name[64];
     snprintf(name, sizeof name, "latest-%016" PRIx64 ".json", fingerprint(subject, ""));
-    enum weir_registry_answer answer = fetch_latest(registry, subject, name, &bundle, text);
+    bool is_kept = weir_registry_load(registry->cache_folder, name, arena, &kept);
+    bool was_there = is_kept && kept.text.size_bytes != 0;
+    enum weir_registry_answer answer = fetch_latest(registry, subject, was_there, &bundle, text);
     *is_found = answer == WEIR_REGISTRY_OK;
     if (answer == WEIR_REGISTRY_OK || answer == WEIR_REGISTRY_NOT_FOUND) {
         // That there is none is kept as well, as one without text.
         bundle.text = answer == WEIR_REGISTRY_OK ? bundle.text : weir_view_of("");
         weir_registry_keep(registry->cache_folder, name, &bundle);
-    } else if (answer != WEIR_REGISTRY_DOWN ||
-               !weir_registry_load(registry->cache_folder, name, arena, &bundle)) {
+    } else if (answer != WEIR_REGISTRY_DOWN || !is_kept) {
         return fail(registry, answer, subject, text, error);
     } else {
         weir_log(WEIR_LOG_WARN,
                  "schema registry: %s; going on with what was kept of subject \"%s\"", text,
                  subject);
-        *is_found = bundle.text.size_bytes != 0;
+        bundle = kept;
+        *is_found = was_there;
     }
     if (!*is_found) {
         return WEIR_OK;
