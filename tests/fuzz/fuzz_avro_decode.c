@@ -3,15 +3,11 @@
 // between two known ones, which must come out right whatever it is. A row must be the same when it
 // is decoded alone, when no column is wanted it must be just as good or bad, and what is encoded
 // from it must decode to the same row again.
+#include "fuzz.h"
 #include "kafka/avro_decode.h"
 #include "kafka/avro_derive.h"
 #include "kafka/avro_encode.h"
 #include "runtime/types/text_io.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 
 #define PLAIN(kind)                                                                                \
     {                                                                                              \
@@ -77,14 +73,6 @@ static const char *const texts[] = {
 enum { SCHEMA_COUNT = sizeof texts / sizeof texts[0] };
 
 static const struct weir_avro_type *types[SCHEMA_COUNT + 1];
-
-static void require(bool condition, const char *what)
-{
-    if (!condition) {
-        fprintf(stderr, "fuzz_avro_decode: %s\n", what);
-        abort();
-    }
-}
 
 static enum weir_avro_lookup find(struct weir_avro_schemas *schemas, uint32_t id,
                                   const struct weir_avro_type **type, const char **why)
@@ -156,9 +144,7 @@ static void expect_same(const struct weir_decoded *one, uint32_t row,
     struct weir_buffer rows[2] = {{0}};
     append_row(&rows[0], one->columns, row, COLUMN_COUNT);
     append_row(&rows[1], two->columns, other_row, COLUMN_COUNT);
-    require(rows[0].size_bytes == rows[1].size_bytes &&
-                memcmp(rows[0].data, rows[1].data, rows[0].size_bytes) == 0,
-            what);
+    require(is_same_bytes(&rows[0], &rows[1]), what);
     weir_buffer_deinit(&rows[0]);
     weir_buffer_deinit(&rows[1]);
 }

@@ -3,15 +3,11 @@
 // writer's schema, behind it the record. The first byte chooses the framing and which columns there
 // are. A schema that is understood is understood again in its canonical form; a record that it
 // takes is written by it, where the columns allow, and read again.
+#include "fuzz.h"
 #include "kafka/avro_decode.h"
 #include "kafka/avro_encode.h"
 #include "kafka/avro_given.h"
 #include "runtime/types/array.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 
 #define PLAIN(kind)                                                                                \
     {                                                                                              \
@@ -46,14 +42,6 @@ static const char reader_text[] =
     "{\"name\":\"h\",\"type\":\"double\",\"default\":0.5},"
     "{\"name\":\"j\",\"type\":[\"null\",\"boolean\"],\"default\":null}]}";
 
-static void require(bool condition, const char *what)
-{
-    if (!condition) {
-        fprintf(stderr, "fuzz_avro_schema: %s\n", what);
-        abort();
-    }
-}
-
 static void check_canonical(struct weir_arena *arena, const struct weir_avro_type *type)
 {
     struct weir_buffer texts[2] = {{0}};
@@ -63,9 +51,7 @@ static void check_canonical(struct weir_arena *arena, const struct weir_avro_typ
     struct weir_view view = {texts[0].data, texts[0].size_bytes};
     require(weir_avro_schema_parse(arena, 0, NULL, view, &again, &error) == WEIR_OK, error.text);
     weir_avro_schema_append_canonical(again, &texts[1]);
-    require(texts[0].size_bytes == texts[1].size_bytes &&
-                memcmp(texts[0].data, texts[1].data, texts[0].size_bytes) == 0,
-            "another canonical form");
+    require(is_same_bytes(&texts[0], &texts[1]), "another canonical form");
     require(type->kind == again->kind && type->depth == again->depth, "another schema");
     weir_buffer_deinit(&texts[0]);
     weir_buffer_deinit(&texts[1]);

@@ -3,6 +3,7 @@
 // metadata of committed offsets, rows and keys of keyed state. The first byte chooses. Checksums
 // are made right, as a fault behind a right checksum is the one that gets far. What is read must
 // come back the same when it is written and read again.
+#include "fuzz.h"
 #include "kafka/pointer.h"
 #include "rocksdb_backend/redo_log.h"
 #include "runtime/manifest.h"
@@ -12,29 +13,11 @@
 #include "runtime/types/row_codec.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #include <xxhash.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
-
 enum kind { MANIFEST, MANIFEST_HEAD, REDO_LOG, POINTER, ROW, KEY, KIND_COUNT };
-
-static void require(bool condition, const char *what)
-{
-    if (!condition) {
-        fprintf(stderr, "fuzz_files: %s\n", what);
-        abort();
-    }
-}
-
-static bool is_same(const struct weir_buffer *a, const struct weir_buffer *b)
-{
-    return a->size_bytes == b->size_bytes &&
-           (a->size_bytes == 0 || memcmp(a->data, b->data, a->size_bytes) == 0);
-}
 
 // --- manifests -----------------------------------------------------------------------------------
 
@@ -52,7 +35,7 @@ static void check_manifest(struct weir_view bytes, struct weir_arena *arena)
     struct weir_view written = {texts[0].data, texts[0].size_bytes};
     require(weir_manifest_decode("again", written, arena, &again, &error) == WEIR_OK, error.text);
     weir_manifest_encode(&again, &texts[1]);
-    require(is_same(&texts[0], &texts[1]), "another manifest comes back");
+    require(is_same_bytes(&texts[0], &texts[1]), "another manifest comes back");
     weir_buffer_deinit(&texts[0]);
     weir_buffer_deinit(&texts[1]);
 }
@@ -194,7 +177,7 @@ static void check_columns(enum kind kind, struct weir_view input, struct weir_ar
         bytes = (struct weir_view){written[i].data, written[i].size_bytes};
         require(i == 1 || decode(kind, bytes, columns[1], arena), "what was written is refused");
     }
-    require(is_same(&written[0], &written[1]), "another row comes back");
+    require(is_same_bytes(&written[0], &written[1]), "another row comes back");
     bool is_comparable =
         kind == KEY || (type->kind != WEIR_TYPE_ARRAY && type->kind != WEIR_TYPE_JSONB);
     require(!is_comparable || !weir_column_is_valid(&columns[0][0], 0) ||
@@ -209,10 +192,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
     if (size_bytes == 0) {
         return 0;
     }
-    // A block of its own, so that the sanitizer sees a byte too far.
-    char *block = malloc(size_bytes - 1 + (size_bytes == 1));
-    require(block != NULL, "out of memory");
-    memcpy(block, data + 1, size_bytes - 1);
+    char *block = copy_exactly(data + 1, size_bytes - 1);
     struct weir_view input = {block, size_bytes - 1};
     struct weir_arena *arena = weir_arena_create(16 * 1024);
     enum kind kind = (enum kind)(data[0] % KIND_COUNT);

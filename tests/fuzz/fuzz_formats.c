@@ -2,15 +2,11 @@
 // Any bytes as a message value of a CSV table or of a topic of change events, or as such a key. The
 // first byte chooses. The record stands between two known ones, which must come out right whatever
 // it is; every record becomes a row, a bad record, a deletion or nothing, and just one of these.
+#include "fuzz.h"
 #include "kafka/csv_format.h"
 #include "kafka/json_debezium.h"
 #include "runtime/types/array.h"
 #include "runtime/types/json_out.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 
 static const struct weir_field element[] = {{"", {WEIR_TYPE_INTEGER, -1, NULL}}};
 static const struct weir_composite integers = {"", 1, element};
@@ -24,14 +20,6 @@ static const struct weir_schema schema = {sizeof fields / sizeof fields[0], fiel
 static const uint32_t positions[] = {0, 1, 2, 3, 4, 5, 6, 7};
 
 enum format { CSV, EVENTS, KEYS, FORMAT_COUNT };
-
-static void require(bool condition, const char *what)
-{
-    if (!condition) {
-        fprintf(stderr, "%s\n", what);
-        abort();
-    }
-}
 
 static struct weir_decoder *create(enum format format)
 {
@@ -80,10 +68,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
         return 0;
     }
     enum format format = (enum format)(data[0] % FORMAT_COUNT);
-    // A block of its own, so that a sanitizer sees what is read behind its end.
-    char *value = malloc(size_bytes);
-    memcpy(value, data + 1, size_bytes - 1);
-    value = realloc(value, size_bytes == 1 ? 1 : size_bytes - 1);
+    char *value = copy_exactly(data + 1, size_bytes - 1);
     struct weir_record records[3] = {
         {.value = weir_view_of(first[format])},
         {.value = {.data = value, .size_bytes = size_bytes - 1}},

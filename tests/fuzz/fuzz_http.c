@@ -8,21 +8,10 @@
 #include "app/control.h"
 #include "app/http/routes.h"
 #include "app/http/wait.h"
+#include "fuzz.h"
 #include "sql/plan.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <yyjson.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
-
-static void require(bool condition, const char *what)
-{
-    if (!condition) {
-        fprintf(stderr, "fuzz_http: %s\n", what);
-        abort();
-    }
-}
 
 static struct weir_control control;
 static struct weir_http_site site = {.control = &control};
@@ -96,10 +85,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
                                         .origin = take_line(&rest, arena),
                                         .wait = take_line(&rest, arena),
                                         .is_loopback = data[0] < 128};
-    // A block of its own, so that the sanitizer sees a byte too far.
-    char *block = malloc(rest.size_bytes + (rest.size_bytes == 0));
-    require(block != NULL, "out of memory");
-    memcpy(block, rest.data, rest.size_bytes);
+    char *block = copy_exactly(rest.data, rest.size_bytes);
     request.body = (struct weir_view){block, rest.size_bytes};
     struct weir_http_response response = {0};
     const struct weir_http_route *route = weir_http_find_route(token, &request, &response);

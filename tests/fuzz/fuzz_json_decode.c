@@ -3,15 +3,12 @@
 // takes, and the columns must hold what jansson's tree says. The input is decoded between two known
 // records, which must come out right whatever it is; and by a decoder that has seen all former
 // inputs as well as by a new one, which must agree.
+#include "fuzz.h"
 #include "json_model.h"
 #include "kafka/json_decode.h"
 #include "runtime/types/text_io.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <yyjson.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 
 static const struct weir_field innermost_fields[] = {{"d", {WEIR_TYPE_DOUBLE, -1, NULL}},
                                                      {"t", {WEIR_TYPE_TEXT, -1, NULL}}};
@@ -36,13 +33,6 @@ static const struct weir_field fields[] = {
 };
 static const struct weir_schema schema = {sizeof fields / sizeof fields[0], fields};
 static const struct weir_schema no_columns = {0, NULL};
-
-static void require(bool condition, const char *what)
-{
-    if (!condition) {
-        json_model_fail(what);
-    }
-}
 
 static bool yyjson_takes(struct weir_view text)
 {
@@ -135,12 +125,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
     if (old_decoder == NULL) {
         old_decoder = weir_json_decoder_create(&schema, &options);
     }
-    // A block of just this size, so that the sanitizer sees a byte too far.
-    char *block = malloc(size_bytes != 0 ? size_bytes : 1);
-    require(block != NULL, "out of memory");
-    if (size_bytes != 0) {
-        memcpy(block, data, size_bytes);
-    }
+    char *block = copy_exactly(data, size_bytes);
     struct weir_view text = {.data = block, .size_bytes = size_bytes};
     struct weir_record records[3] = {0};
     records[0].value = weir_view_of("{\"t\":\"before\",\"o\":{\"t\":\"x\"}}");
@@ -160,9 +145,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
     struct weir_buffer texts[2] = {{0}};
     append_decoded(&texts[0], &decoded);
     append_decoded(&texts[1], &decoded_again);
-    require(texts[0].size_bytes == texts[1].size_bytes &&
-                memcmp(texts[0].data, texts[1].data, texts[0].size_bytes) == 0,
-            "the result depends on former records");
+    require(is_same_bytes(&texts[0], &texts[1]), "the result depends on former records");
     check_frame(&decoded);
     require((counted.row_count == 1) == yyjson_takes(text), "what is a JSON object");
     if (counted.row_count == 1) {

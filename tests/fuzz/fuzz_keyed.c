@@ -2,6 +2,7 @@
 // Any bytes as a message of a keyed topic, or of one in the format raw, and any JSON as the column
 // that headers are made of. The first byte chooses how; of keyed messages the first line is the
 // key. The record stands between two known ones, which must come out right whatever it is.
+#include "fuzz.h"
 #include "kafka/avro_given.h"
 #include "kafka/json_debezium.h"
 #include "kafka/json_decode.h"
@@ -11,11 +12,6 @@
 #include "runtime/types/array.h"
 #include "runtime/types/json_out.h"
 #include "runtime/types/text_io.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 
 enum format {
     KEYED_JSON,
@@ -42,14 +38,6 @@ static const struct weir_field bytes_field = {"b", {WEIR_TYPE_BYTEA, -1, NULL}};
 static const struct weir_schema text_schema = {1, &text_field};
 static const struct weir_schema bytes_schema = {1, &bytes_field};
 static const struct weir_composite texts = {"", 1, &text_field};
-
-static void require(bool condition, const char *what)
-{
-    if (!condition) {
-        fprintf(stderr, "fuzz_keyed: %s\n", what);
-        abort();
-    }
-}
 
 static struct weir_decoder *create_keyed(enum format format, struct weir_arena *arena)
 {
@@ -174,10 +162,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
     if (size_bytes == 0) {
         return 0;
     }
-    // A block of its own, so that the sanitizer sees a byte too far.
-    char *block = malloc(size_bytes - 1 + (size_bytes == 1));
-    require(block != NULL, "out of memory");
-    memcpy(block, data + 1, size_bytes - 1);
+    char *block = copy_exactly(data + 1, size_bytes - 1);
     struct weir_view input = {block, size_bytes - 1};
     struct weir_arena *arena = weir_arena_create(16 * 1024);
     enum format format = (enum format)(data[0] % FORMAT_COUNT);

@@ -2,24 +2,13 @@
 // Any bytes as what a schema registry answers and as what was kept of it on disk. Lines are the
 // answers, in the order in which they are asked for; the first byte says what is asked. A schema
 // that is understood must be the same after it was kept and loaded again.
+#include "fuzz.h"
 #include "kafka/avro_schema.h"
 #include "kafka/registry_fetch.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
-
-static void require(bool condition, const char *what)
-{
-    if (!condition) {
-        fprintf(stderr, "fuzz_registry: %s\n", what);
-        abort();
-    }
-}
 
 static struct weir_view answers; // those not yet given
 
@@ -79,8 +68,7 @@ static void check_bundle(struct weir_arena *arena, const struct weir_registry_bu
     require(again.id == bundle->id && again.reference_count == bundle->reference_count,
             "another id, or other references");
     if (parse(arena, bundle, &texts[0])) {
-        require(parse(arena, &again, &texts[1]) && texts[0].size_bytes == texts[1].size_bytes &&
-                    memcmp(texts[0].data, texts[1].data, texts[0].size_bytes) == 0,
+        require(parse(arena, &again, &texts[1]) && is_same_bytes(&texts[0], &texts[1]),
                 "another schema");
     }
     weir_buffer_deinit(&texts[0]);

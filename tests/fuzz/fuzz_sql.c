@@ -1,21 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any text as the SQL of a job. It is planned or refused, with a word about what is wrong where; a
 // plan can be printed in every form, and is the same when it is made again.
+#include "fuzz.h"
 #include "runtime/types/text_io.h"
 #include "sql/plan.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
-
-static void require(bool condition, const char *what)
-{
-    if (!condition) {
-        fprintf(stderr, "fuzz_sql: %s\n", what);
-        abort();
-    }
-}
 
 static bool plan_text(const char *text, struct weir_arena *arena, struct weir_buffer *out)
 {
@@ -47,10 +35,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
     struct weir_buffer prints[2] = {{0}};
     struct weir_arena *arena = weir_arena_create(64 * 1024);
     bool is_plan = plan_text(text, arena, &prints[0]);
-    require(plan_text(text, arena, &prints[1]) == is_plan &&
-                prints[0].size_bytes == prints[1].size_bytes &&
-                (prints[0].size_bytes == 0 ||
-                 memcmp(prints[0].data, prints[1].data, prints[0].size_bytes) == 0),
+    require(plan_text(text, arena, &prints[1]) == is_plan && is_same_bytes(&prints[0], &prints[1]),
             "the same text gives something else the second time");
     struct weir_value_error error;
     struct weir_view whole = {text, strlen(text)};

@@ -2,6 +2,7 @@
 // Any text for the input functions of intervals, times, uuids, char(n), json and arrays. The first
 // byte chooses the type. What is taken must come back the same from its own text, from its key and
 // from its bytes in state, and must be equal to itself in order and hash.
+#include "fuzz.h"
 #include "runtime/types/array.h"
 #include "runtime/types/compare.h"
 #include "runtime/types/hash.h"
@@ -10,11 +11,7 @@
 #include "runtime/types/row_codec.h"
 #include "runtime/types/text_io.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <yyjson.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 
 static const struct weir_field pair_fields[] = {{"a", {WEIR_TYPE_INTERVAL, -1, NULL}},
                                                 {"b", {WEIR_TYPE_TEXT, -1, NULL}}};
@@ -31,14 +28,6 @@ static const struct weir_type types[] = {
     {WEIR_TYPE_CHAR, 4, NULL},      {WEIR_TYPE_JSON, -1, NULL},    {WEIR_TYPE_ARRAY, -1, &numerics},
     {WEIR_TYPE_ARRAY, -1, &pairs},  {WEIR_TYPE_ARRAY, -1, &texts},
 };
-
-static void require(bool condition, const char *what)
-{
-    if (!condition) {
-        fprintf(stderr, "%s\n", what);
-        abort();
-    }
-}
 
 static void check_value(struct weir_column *columns, struct weir_arena *arena)
 {

@@ -3,26 +3,12 @@
 // the decoder calls: what is under test is JSON, not them.
 #include "json_model.h"
 
+#include "fuzz.h"
 #include "runtime/types/datetime.h"
 #include "runtime/types/jsonb.h"
 #include "runtime/types/text_io.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-void json_model_fail(const char *what)
-{
-    fprintf(stderr, "the decoder and the model disagree: %s\n", what);
-    abort();
-}
-
-static void require(bool condition, const char *what)
-{
-    if (!condition) {
-        json_model_fail(what);
-    }
-}
 
 static bool is_null(const json_t *value)
 {

@@ -20,7 +20,4 @@ enum json_verdict json_model_verdict(const struct weir_type *type, const json_t 
 // column[row] was decoded from `value`.
 void json_model_check(const struct weir_column *column, uint32_t row, const json_t *value);
 
-// Ends the process, with the text at fault.
-_Noreturn void json_model_fail(const char *what);
-
 #endif

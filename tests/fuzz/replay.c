@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs a fuzz target over the files of the folders that are named on the command line: the corpus
 // as a test in builds without libFuzzer. Ends with 1 if there was nothing to run.
-#include "runtime/base/memory.h"
+#include "fuzz.h"
 
 #include <dirent.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 
 static bool replay_file(const char *path)
 {
