@@ -9,12 +9,14 @@
 
 enum { WAIT_MS = 60000 };
 
-// Schemas 1 and 2: {ok boolean}, and the same with a doc.
+#define NAME_OF_R "\"{\\\"type\\\":\\\"record\\\",\\\"name\\\":\\\"R\\\","
+#define DOC_OF_R "\\\"doc\\\":\\\"d\\\","
+#define FIELDS_OF_R "\\\"fields\\\":[{\\\"name\\\":\\\"ok\\\",\\\"type\\\":\\\"boolean\\\"}]}\""
+
+// Schemas 1 and 2: {ok boolean}, and the same with a doc. Subjects have the first one.
 static const char store_text[] =
-    "{\"schemas\":[\"{\\\"type\\\":\\\"record\\\",\\\"name\\\":\\\"R\\\",\\\"fields\\\":["
-    "{\\\"name\\\":\\\"ok\\\",\\\"type\\\":\\\"boolean\\\"}]}\","
-    "\"{\\\"type\\\":\\\"record\\\",\\\"name\\\":\\\"R\\\",\\\"doc\\\":\\\"d\\\",\\\"fields\\\":["
-    "{\\\"name\\\":\\\"ok\\\",\\\"type\\\":\\\"boolean\\\"}]}\"],\"subjects\":{}}";
+    "{\"schemas\":[" NAME_OF_R FIELDS_OF_R "," NAME_OF_R DOC_OF_R FIELDS_OF_R "],"
+    "\"subjects\":{\"reguser\":[1],\"regyoung\":[1]}}";
 
 static const char sql[] =
     "CREATE TABLE src (ok boolean, n bigint GENERATED ALWAYS AS (kafka_offset()) STORED)\n"
@@ -124,12 +126,6 @@ static void test_c041_users_with_special_characters(void **state)
                          "  subject = 'reguser');\n"
                          "CREATE TABLE copy (ok boolean) WITH (topic = '$-out');\n"
                          "INSERT INTO copy SELECT ok FROM src;\n");
-    weir_test_write_file(registry.store,
-                         "{\"schemas\":[\"{\\\"type\\\":\\\"record\\\",\\\"name\\\":\\\"R\\\","
-                         "\\\"fields\\\":[{\\\"name\\\":\\\"ok\\\",\\\"type\\\":\\\"boolean\\\"}"
-                         "]}\"],\"subjects\":{\"reguser\":[1]}}");
-    registry_standin_kill(&registry);
-    registry_standin_start(&registry);
     feed(job, 0, 1);
     sql_job_run(job,
                 SQL_JOB_EXTRA("WEIR_BOUNDED=true", url_of(&registry, "svc:a%3Ab%2Fc%40d%25@", "")),
@@ -161,10 +157,6 @@ static void test_a_registry_that_still_reads_its_schemas(void **state)
 {
     static const char *const well[] = {NULL};
     static const char *const young[] = {"--young", "4", NULL};
-    static const char subjects[] =
-        "{\"schemas\":[\"{\\\"type\\\":\\\"record\\\",\\\"name\\\":\\\"R\\\","
-        "\\\"fields\\\":[{\\\"name\\\":\\\"ok\\\",\\\"type\\\":\\\"boolean\\\"}"
-        "]}\"],\"subjects\":{\"regyoung\":[1]}}";
     struct sql_job *job = make_job("regyoung");
     struct registry_standin registry;
     (void)state;
@@ -172,7 +164,7 @@ static void test_a_registry_that_still_reads_its_schemas(void **state)
                          "CREATE TABLE copy (ok boolean NOT NULL) WITH (topic = '$-out',\n"
                          "  format = 'avro', subject = 'regyoung', auto_register = 'false');\n"
                          "INSERT INTO copy SELECT ok FROM src;\n");
-    registry_standin_create(&registry, job, subjects, well);
+    registry_standin_create(&registry, job, store_text, well);
     const char *const *settings = SQL_JOB_EXTRA("WEIR_BOUNDED=true", url_of(&registry, "", ""));
     feed(job, 0, 1);
     sql_job_run(job, settings, 0, SQL_JOB_TEXTS(""));
