@@ -155,26 +155,35 @@ static int64_t integer_at(const struct weir_column *arg, uint32_t row)
                                        : arg->i16[row];
 }
 
-static bool apply_integer(char *bytes, int64_t value, int32_t sign, struct weir_value_error *error)
+// Each of the three adds what so many values come to: below zero for those that are taken back.
+
+static void add_count(char *bytes, int64_t count)
+{
+    int64_t known;
+    memcpy(&known, bytes, sizeof known);
+    known += count;
+    memcpy(bytes, &known, sizeof known);
+}
+
+static bool add_integers(char *bytes, int64_t sum, int64_t count, struct weir_value_error *error)
 {
     struct integer_slot slot;
     memcpy(&slot, bytes, sizeof slot);
-    if (sign > 0 ? __builtin_add_overflow(slot.sum, value, &slot.sum)
-                 : __builtin_sub_overflow(slot.sum, value, &slot.sum)) {
+    if (__builtin_add_overflow(slot.sum, sum, &slot.sum)) {
         return weir_value_error_set(error, "bigint out of range");
     }
-    slot.count += sign;
+    slot.count += count;
     memcpy(bytes, &slot, sizeof slot);
     return true;
 }
 
 // The sum of all rows that a state can count fits 128 bits.
-static void apply_wide(char *bytes, int64_t value, int32_t sign)
+static void add_wide(char *bytes, __int128 sum, int64_t count)
 {
     struct wide_slot slot;
     memcpy(&slot, bytes, sizeof slot);
-    slot.sum += sign > 0 ? (__int128)value : -(__int128)value;
-    slot.count += sign;
+    slot.sum += sum;
+    slot.count += count;
     memcpy(bytes, &slot, sizeof slot);
 }
 
@@ -232,17 +241,14 @@ bool weir_accumulator_apply(const struct weir_accumulator *accumulator, char *sl
                             struct weir_view *tail, const struct weir_column *arg, uint32_t row,
                             int32_t sign, struct weir_arena *arena, struct weir_value_error *error)
 {
-    int64_t count;
     switch (accumulator->kind) {
     case WEIR_ACCUMULATOR_COUNT:
-        memcpy(&count, slot, sizeof count);
-        count += sign;
-        memcpy(slot, &count, sizeof count);
+        add_count(slot, sign);
         return true;
     case WEIR_ACCUMULATOR_INTEGER:
-        return apply_integer(slot, integer_at(arg, row), sign, error);
+        return add_integers(slot, sign * integer_at(arg, row), sign, error);
     case WEIR_ACCUMULATOR_WIDE:
-        apply_wide(slot, integer_at(arg, row), sign);
+        add_wide(slot, (__int128)sign * integer_at(arg, row), sign);
         return true;
     case WEIR_ACCUMULATOR_FLOAT:
         return apply_float(accumulator, slot,
@@ -266,52 +272,23 @@ bool weir_accumulator_can_merge(const struct weir_accumulator *accumulator)
            accumulator->kind != WEIR_ACCUMULATOR_FLOAT;
 }
 
-static bool merge_integers(char *bytes, const char *other, struct weir_value_error *error)
-{
-    struct integer_slot slot;
-    struct integer_slot more;
-    memcpy(&slot, bytes, sizeof slot);
-    memcpy(&more, other, sizeof more);
-    if (__builtin_add_overflow(slot.sum, more.sum, &slot.sum)) {
-        return weir_value_error_set(error, "bigint out of range");
-    }
-    slot.count += more.count;
-    memcpy(bytes, &slot, sizeof slot);
-    return true;
-}
-
-static void merge_wide(char *bytes, const char *other)
-{
-    struct wide_slot slot;
-    struct wide_slot more;
-    memcpy(&slot, bytes, sizeof slot);
-    memcpy(&more, other, sizeof more);
-    slot.sum += more.sum;
-    slot.count += more.count;
-    memcpy(bytes, &slot, sizeof slot);
-}
-
-static void add_count(char *bytes, int64_t more)
-{
-    int64_t count;
-    memcpy(&count, bytes, sizeof count);
-    count += more;
-    memcpy(bytes, &count, sizeof count);
-}
-
 bool weir_accumulator_merge(const struct weir_accumulator *accumulator, char *slot,
                             const char *other, struct weir_value_error *error)
 {
     int64_t count;
+    struct integer_slot integers;
+    struct wide_slot wide;
     switch (accumulator->kind) {
     case WEIR_ACCUMULATOR_COUNT:
         memcpy(&count, other, sizeof count);
         add_count(slot, count);
         return true;
     case WEIR_ACCUMULATOR_INTEGER:
-        return merge_integers(slot, other, error);
+        memcpy(&integers, other, sizeof integers);
+        return add_integers(slot, integers.sum, integers.count, error);
     case WEIR_ACCUMULATOR_WIDE:
-        merge_wide(slot, other);
+        memcpy(&wide, other, sizeof wide);
+        add_wide(slot, wide.sum, wide.count);
         return true;
     case WEIR_ACCUMULATOR_EXTREME:
         weir_extreme_slot_merge(accumulator, slot, other);
@@ -335,13 +312,13 @@ void weir_accumulator_apply_rows(const struct weir_accumulator *accumulator,
         return;
     case WEIR_ACCUMULATOR_INTEGER:
         for (uint32_t i = 0; i < count; i++) {
-            bool is_added = apply_integer(slots[i] + offset, integer_at(arg, rows[i]), 1, NULL);
+            bool is_added = add_integers(slots[i] + offset, integer_at(arg, rows[i]), 1, NULL);
             WEIR_ASSERT(is_added);
         }
         return;
     case WEIR_ACCUMULATOR_WIDE:
         for (uint32_t i = 0; i < count; i++) {
-            apply_wide(slots[i] + offset, integer_at(arg, rows[i]), 1);
+            add_wide(slots[i] + offset, integer_at(arg, rows[i]), 1);
         }
         return;
     case WEIR_ACCUMULATOR_EXTREME:
