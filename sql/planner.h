@@ -97,8 +97,6 @@ void weir_catalog_add_type(struct weir_planner *planner, const char *name,
 enum weir_status weir_sql_type(struct weir_planner *planner, const struct weir_ast_type *ast,
                                struct weir_type *type);
 
-// --- options.c -------------------------------------------------------------------------------
-
 // --- option_value.c --------------------------------------------------------------------------
 
 // The idx of the option's value among allowed; -1: a fault was added that lists them.
