@@ -28,7 +28,7 @@ static enum weir_status report(struct weir_aggregator *aggregator, const struct 
     }
     struct weir_buffer json = {0};
     weir_json_append_row(&json, batch->schema, batch->columns, row);
-    row_error->row_json = weir_group_view_of(&json);
+    row_error->row_json = weir_buffer_view(&json);
     enum weir_status status = weir_row_error_report(aggregator->op.row_errors, row_error, error);
     weir_buffer_deinit(&json);
     return status;
@@ -107,9 +107,9 @@ static bool take_in_copy(struct weir_aggregator *aggregator, const struct weir_b
     weir_group_load(aggregator, is_known ? value : (struct weir_view){0});
     if (!is_known && aggregator->keys.has_spelling) {
         aggregator->spelling.size_bytes = 0;
-        weir_row_encode(aggregator->keys.input, aggregator->keys.count, weir_batch_row(batch, i),
-                        &aggregator->spelling);
-        group->spelling = weir_group_view_of(&aggregator->spelling);
+        weir_row_encode(aggregator->keys.key.input, aggregator->keys.key.count,
+                        weir_batch_row(batch, i), &aggregator->spelling);
+        group->spelling = weir_buffer_view(&aggregator->spelling);
     }
     if (!aggregator->is_windowed && weir_group_begin_epoch(aggregator, &group->header, is_known)) {
         memcpy(group->sent_slots, group->slots, aggregator->slots_bytes);

@@ -17,7 +17,7 @@ static const char *value_at(const struct weir_partials *partials, uint32_t idx)
 static void append_json(struct weir_aggregator *aggregator, const struct weir_state_key *key,
                         struct weir_buffer *json)
 {
-    const struct weir_group_keys *keys = &aggregator->keys;
+    const struct weir_row_key *keys = &aggregator->keys.key;
     struct weir_arena *arena = aggregator->arena;
     struct weir_column *columns = weir_arena_alloc(arena, (keys->count + 1) * sizeof *columns);
     struct weir_field *fields = weir_arena_alloc(arena, (keys->count + 1) * sizeof *fields);
@@ -41,7 +41,7 @@ static enum weir_status report(struct weir_aggregator *aggregator, const struct 
     memcpy(&header, value, sizeof header);
     append_json(aggregator, key, &json);
     row_error->operator_name = aggregator->op.name;
-    row_error->row_json = weir_group_view_of(&json);
+    row_error->row_json = weir_buffer_view(&json);
     enum weir_status status = WEIR_OK;
     for (int64_t i = 0; i < header.row_count && status == WEIR_OK; i++) {
         status = weir_row_error_report(aggregator->op.row_errors, row_error, error);

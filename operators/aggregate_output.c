@@ -32,13 +32,13 @@ static void begin(struct weir_aggregator *aggregator)
                          true, output->arena);
     }
     output->keys =
-        weir_arena_alloc(output->arena, (aggregator->keys.count + 1) * sizeof *output->keys);
-    for (uint32_t i = 0; i < aggregator->keys.count; i++) {
+        weir_arena_alloc(output->arena, (aggregator->keys.key.count + 1) * sizeof *output->keys);
+    for (uint32_t i = 0; i < aggregator->keys.key.count; i++) {
         int32_t idx = aggregator->keys.outputs[i];
         if (idx >= 0) {
             output->keys[i] = output->columns[idx];
         } else {
-            uint32_t column = aggregator->keys.columns[i];
+            uint32_t column = aggregator->keys.key.columns[i];
             weir_column_init(&output->keys[i], &config->input->columns[column].type,
                              WEIR_BATCH_ROWS_MAX, true, output->arena);
         }
@@ -104,7 +104,7 @@ static void append_key(struct weir_aggregator *aggregator, const struct weir_sta
                        uint32_t row)
 {
     struct weir_output *output = &aggregator->output;
-    uint32_t count = aggregator->keys.count;
+    uint32_t count = aggregator->keys.key.count;
     struct weir_view spelling = aggregator->group.spelling;
     bool is_good;
     if (spelling.size_bytes != 0) {

@@ -3,7 +3,7 @@
 // with the key forgotten, the rest.
 #include "operators/expire.h"
 
-#include "operators/row_keys.h"
+#include "runtime/row_key.h"
 #include "runtime/state_scan.h"
 
 #include <stdlib.h>
@@ -19,7 +19,8 @@ struct expire {
     struct weir_state_scan found;
     struct weir_state_ttl *ttl;
     int64_t watermark_us;
-    struct weir_row_keys keys;
+    struct weir_row_key key;
+    struct weir_state_key keys[WEIR_BATCH_ROWS_MAX]; // of the batch under way
     int64_t times_us[WEIR_BATCH_ROWS_MAX];
     bool is_expired[WEIR_BATCH_ROWS_MAX];
 };
@@ -62,15 +63,15 @@ static enum weir_status process(struct weir_operator *op, struct weir_batch *bat
         rows[i] = (uint16_t)weir_batch_row(batch, i);
         expire->times_us[i] = batch->event_time_us[rows[i]];
     }
-    weir_row_keys_make(&expire->keys, batch);
-    weir_state_ttl_touch(expire->ttl, count, expire->keys.of, expire->times_us, expire->is_expired);
+    weir_row_key_make(&expire->key, batch, expire->keys);
+    weir_state_ttl_touch(expire->ttl, count, expire->keys, expire->times_us, expire->is_expired);
     uint32_t first = 0;
     for (uint32_t i = 0; i < count; i++) {
         if (expire->is_expired[i]) {
             if (push(expire, batch, rows + first, i - first, error) != WEIR_OK) {
                 return WEIR_ERROR;
             }
-            forget(expire, &expire->keys.of[i]);
+            forget(expire, &expire->keys[i]);
             first = i;
         }
     }
@@ -110,7 +111,7 @@ static void destroy(struct weir_operator *op)
 {
     struct expire *expire = (struct expire *)op;
     weir_state_ttl_destroy(expire->ttl);
-    weir_row_keys_deinit(&expire->keys);
+    weir_row_key_deinit(&expire->key);
     weir_buffer_deinit(&expire->behind);
     weir_state_scan_deinit(&expire->found);
     free(expire->details);
@@ -132,7 +133,7 @@ struct weir_operator *weir_expire_create(const char *id, const char *name,
     expire->op.name = name;
     expire->config = *config;
     expire->watermark_us = INT64_MIN;
-    weir_row_keys_init(&expire->keys, config->key_count, config->key_columns);
+    weir_row_key_init(&expire->key, config->key_count, config->key_columns);
     expire->forgotten = config->store->ops->open_state(config->store, id, config->forgotten);
     expire->details = weir_alloc((config->detail_count + 1) * sizeof(struct weir_state *));
     for (uint32_t i = 0; i < config->detail_count; i++) {

@@ -4,7 +4,7 @@
 // found again by what computes with time.
 #include "operators/aggregate.h"
 
-#include "operators/row_keys.h"
+#include "runtime/row_key.h"
 #include "runtime/types/row_codec.h"
 
 #include <stdlib.h>
@@ -13,7 +13,8 @@ struct normalize {
     struct weir_operator op; // first: the interface
     struct weir_normalize_config config;
     struct weir_state *rows;
-    struct weir_row_keys keys;
+    struct weir_row_key key;
+    struct weir_state_key keys[WEIR_BATCH_ROWS_MAX]; // of the batch under way
     struct weir_buffer row_bytes;
     // The batch that is filled.
     struct weir_arena *arena;
@@ -133,17 +134,17 @@ static enum weir_status process(struct weir_operator *op, struct weir_batch *bat
                                 struct weir_error *error)
 {
     struct normalize *normalize = (struct normalize *)op;
-    weir_row_keys_make(&normalize->keys, batch);
-    normalize->rows->ops->prefetch(normalize->rows, batch->selected_count, normalize->keys.of);
+    weir_row_key_make(&normalize->key, batch, normalize->keys);
+    normalize->rows->ops->prefetch(normalize->rows, batch->selected_count, normalize->keys);
     for (uint32_t i = 0; i < batch->selected_count; i++) {
         uint32_t row = weir_batch_row(batch, i);
         if (reserve(normalize, error) != WEIR_OK) {
             return WEIR_ERROR;
         }
         if (batch->change != NULL && batch->change[row] == WEIR_CHANGE_DELETE) {
-            delete_row(normalize, &normalize->keys.of[i]);
+            delete_row(normalize, &normalize->keys[i]);
         } else {
-            upsert_row(normalize, &normalize->keys.of[i], batch, row);
+            upsert_row(normalize, &normalize->keys[i], batch, row);
         }
     }
     return flush(normalize, error);
@@ -152,7 +153,7 @@ static enum weir_status process(struct weir_operator *op, struct weir_batch *bat
 static void destroy(struct weir_operator *op)
 {
     struct normalize *normalize = (struct normalize *)op;
-    weir_row_keys_deinit(&normalize->keys);
+    weir_row_key_deinit(&normalize->key);
     weir_buffer_deinit(&normalize->row_bytes);
     weir_arena_destroy(normalize->arena);
     free(normalize);
@@ -170,7 +171,7 @@ struct weir_operator *weir_normalize_create(const char *id, const char *name,
     normalize->op.name = name;
     normalize->config = *config;
     normalize->rows = config->store->ops->open_state(config->store, id, "rows");
-    weir_row_keys_init(&normalize->keys, config->key_count, config->key_columns);
+    weir_row_key_init(&normalize->key, config->key_count, config->key_columns);
     normalize->arena = weir_arena_create(64 << 10);
     return &normalize->op;
 }

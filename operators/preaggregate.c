@@ -124,7 +124,7 @@ static uint32_t begin_group(struct preaggregate *pre, const struct weir_batch *b
 static uint32_t group_by_bytes(struct preaggregate *pre, const struct weir_batch *batch,
                                uint32_t row)
 {
-    struct weir_view key = weir_group_keys_encode(&pre->keys, row);
+    struct weir_view key = weir_row_key_encode(&pre->keys.key, row);
     uint64_t hash = weir_hash_bytes(key.data, key.size_bytes);
     uint32_t at = (uint32_t)hash & (pre->room_count - 1);
     for (; pre->rooms[at] != 0; at = (at + 1) & (pre->room_count - 1)) {
@@ -163,7 +163,7 @@ static uint32_t group_by_words(struct preaggregate *pre, const struct weir_batch
     }
     pre->rooms[at] = (uint16_t)(pre->count + 1);
     memcpy(&pre->words[pre->count * pre->word_count], words, pre->word_count * sizeof *words);
-    return begin_group(pre, batch, row, weir_group_keys_encode(&pre->keys, row), hash);
+    return begin_group(pre, batch, row, weir_row_key_encode(&pre->keys.key, row), hash);
 }
 
 #define PUT_WORDS(field)                                                                           \
@@ -178,8 +178,8 @@ static void put_words(struct preaggregate *pre, const struct weir_batch *batch)
     for (uint32_t i = 0; i < batch->selected_count; i++) {
         nulls[(size_t)i * pre->word_count] = 0;
     }
-    for (uint32_t c = 0; c < pre->keys.count; c++) {
-        const struct weir_column *column = &pre->keys.input[c];
+    for (uint32_t c = 0; c < pre->keys.key.count; c++) {
+        const struct weir_column *column = &pre->keys.key.input[c];
         uint64_t *words = pre->batch_words + c;
         enum weir_layout layout = weir_type_layout(column->type.kind);
         if (layout == WEIR_LAYOUT_I64) {
@@ -327,7 +327,7 @@ bool weir_preaggregate_is_exact(const struct weir_aggregate_config *config)
     return is_exact;
 }
 
-static bool has_words(const struct weir_group_keys *keys, const struct weir_schema *input)
+static bool has_words(const struct weir_row_key *keys, const struct weir_schema *input)
 {
     bool has = keys->count <= 8;
     for (uint32_t i = 0; i < keys->count; i++) {
@@ -349,8 +349,8 @@ static void init_table(struct preaggregate *pre)
     pre->hashes = weir_arena_alloc(arena, pre->capacity * sizeof *pre->hashes);
     pre->held = weir_arena_alloc(arena, pre->capacity * sizeof *pre->held);
     pre->values = weir_arena_alloc(arena, (size_t)pre->capacity * pre->value_bytes);
-    if (has_words(&pre->keys, pre->input)) {
-        pre->word_count = pre->keys.count + 1;
+    if (has_words(&pre->keys.key, pre->input)) {
+        pre->word_count = pre->keys.key.count + 1;
         size_t words_bytes = pre->word_count * sizeof *pre->words;
         pre->words = weir_arena_alloc(arena, pre->capacity * words_bytes);
         pre->batch_words = weir_arena_alloc(arena, WEIR_BATCH_ROWS_MAX * words_bytes);

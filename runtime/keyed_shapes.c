@@ -23,7 +23,7 @@ static struct weir_state_key compose(struct weir_buffer *out, const struct weir_
     weir_buffer_append(out, element.data, element.size_bytes);
     return (struct weir_state_key){
         .key_group = key->key_group,
-        .bytes = {.data = out->data, .size_bytes = out->size_bytes},
+        .bytes = weir_buffer_view(out),
     };
 }
 
@@ -47,7 +47,7 @@ static struct weir_state_key item_key(struct weir_keyed_list *list,
     weir_buffer_append_big_endian(&list->key, idx, ITEM_BYTES);
     return (struct weir_state_key){
         .key_group = key->key_group,
-        .bytes = {.data = list->key.data, .size_bytes = list->key.size_bytes},
+        .bytes = weir_buffer_view(&list->key),
     };
 }
 

@@ -8,7 +8,7 @@
 // queue that is not empty.
 #include "runtime/exchange.h"
 #include "runtime/gather.h"
-#include "runtime/state.h"
+#include "runtime/row_key.h"
 #include "runtime/types/key.h"
 
 #include <stdlib.h>
@@ -30,8 +30,7 @@ struct outlet {
     struct weir_operator op; // first: the interface
     struct weir_outlet_config config;
     struct lane *lanes;
-    struct weir_column *keys; // of the batch being sorted, in key order
-    struct weir_buffer key;
+    struct weir_row_key key;
 };
 
 static void send(struct outlet *outlet, struct lane *lane, const struct weir_item *item)
@@ -57,12 +56,10 @@ static void send_to_all(struct outlet *outlet, const struct weir_item *item)
     }
 }
 
-static uint16_t key_group_of(struct outlet *outlet, uint32_t row)
+static uint16_t key_group_of(struct outlet *outlet, const struct weir_batch *batch, uint32_t row)
 {
-    outlet->key.size_bytes = 0;
-    weir_key_encode(outlet->keys, outlet->config.key_count, row, &outlet->key);
-    return weir_key_group(
-        (struct weir_view){.data = outlet->key.data, .size_bytes = outlet->key.size_bytes});
+    return batch->partials != NULL ? batch->partials->keys[row].key_group
+                                   : weir_key_group(weir_row_key_encode(&outlet->key, row));
 }
 
 static enum weir_status process(struct weir_operator *op, struct weir_batch *batch,
@@ -71,13 +68,12 @@ static enum weir_status process(struct weir_operator *op, struct weir_batch *bat
     (void)error;
     struct outlet *outlet = (struct outlet *)op;
     uint32_t lane_count = outlet->config.channel_count;
-    for (uint32_t i = 0; batch->partials == NULL && i < outlet->config.key_count; i++) {
-        outlet->keys[i] = batch->columns[outlet->config.key_columns[i]];
+    if (batch->partials == NULL) {
+        weir_row_key_begin(&outlet->key, batch);
     }
     for (uint32_t i = 0; i < batch->selected_count; i++) {
         uint32_t row = weir_batch_row(batch, i);
-        uint16_t key_group = batch->partials != NULL ? batch->partials->keys[row].key_group
-                                                     : key_group_of(outlet, row);
+        uint16_t key_group = key_group_of(outlet, batch, row);
         struct lane *lane = &outlet->lanes[weir_key_group_owner(key_group, lane_count)];
         lane->rows[lane->row_count++] = (uint16_t)row;
     }
@@ -148,8 +144,7 @@ static void destroy(struct weir_operator *op)
             free(waiting);
         }
     }
-    weir_buffer_deinit(&outlet->key);
-    free(outlet->keys);
+    weir_row_key_deinit(&outlet->key);
     free(outlet->lanes);
     free(outlet);
 }
@@ -172,7 +167,7 @@ struct weir_operator *weir_outlet_create(const struct weir_outlet_config *config
     outlet->op.id = config->id;
     outlet->op.name = config->name;
     outlet->config = *config;
-    outlet->keys = weir_alloc((config->key_count + 1) * sizeof *outlet->keys);
+    weir_row_key_init(&outlet->key, config->key_count, config->key_columns);
     outlet->lanes = weir_alloc_zero(config->channel_count * sizeof *outlet->lanes);
     for (uint32_t i = 0; i < config->channel_count; i++) {
         outlet->lanes[i].channel = config->channels[i];

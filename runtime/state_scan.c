@@ -86,5 +86,5 @@ struct weir_view weir_state_step_behind(struct weir_buffer *bytes)
         return (struct weir_view){.data = NULL};
     }
     bytes->data[bytes->size_bytes - 1]++;
-    return (struct weir_view){.data = bytes->data, .size_bytes = bytes->size_bytes};
+    return weir_buffer_view(bytes);
 }

@@ -64,17 +64,13 @@ static int64_t get_time(const char *bytes)
     return (int64_t)(bits ^ (UINT64_C(1) << 63));
 }
 
-static struct weir_view view_of(const struct weir_buffer *buffer)
-{
-    return (struct weir_view){.data = buffer->data, .size_bytes = buffer->size_bytes};
-}
-
 static struct weir_state_key compose(struct weir_timers *timers, const struct weir_state_key *key,
                                      int64_t time_us)
 {
     put_time(&timers->key, time_us);
     weir_buffer_append(&timers->key, key->bytes.data, key->bytes.size_bytes);
-    return (struct weir_state_key){.key_group = key->key_group, .bytes = view_of(&timers->key)};
+    return (struct weir_state_key){.key_group = key->key_group,
+                                   .bytes = weir_buffer_view(&timers->key)};
 }
 
 void weir_timers_add(struct weir_timers *timers, const struct weir_state_key *key, int64_t time_us)
@@ -100,8 +96,8 @@ void weir_timers_remove(struct weir_timers *timers, const struct weir_state_key 
 static void scan(struct weir_timers *timers, uint16_t key_group, struct weir_view to,
                  uint32_t count_max)
 {
-    weir_state_scan_run(&timers->found, timers->state, key_group, view_of(&timers->from), to,
-                        count_max);
+    weir_state_scan_run(&timers->found, timers->state, key_group, weir_buffer_view(&timers->from),
+                        to, count_max);
 }
 
 // Visits what was found, and lets the next scan begin behind it.
@@ -156,7 +152,7 @@ uint32_t weir_timers_fire_group(struct weir_timers *timers, uint16_t key_group, 
         timers->added_us = INT64_MAX;
         do {
             put_time(&timers->to, up_to_us + 1);
-            scan(timers, key_group, view_of(&timers->to), AT_ONCE);
+            scan(timers, key_group, weir_buffer_view(&timers->to), AT_ONCE);
             count += weir_state_scan_count(&timers->found);
             visit_found(timers, visit, context);
         } while (weir_state_scan_count(&timers->found) == AT_ONCE);

@@ -87,6 +87,13 @@ static inline void weir_buffer_append_big_endian(struct weir_buffer *buffer, uin
 void weir_buffer_printf(struct weir_buffer *buffer, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+// Its bytes, until it changes; never without data.
+static inline struct weir_view weir_buffer_view(const struct weir_buffer *buffer)
+{
+    return (struct weir_view){.data = buffer->size_bytes != 0 ? buffer->data : "",
+                              .size_bytes = buffer->size_bytes};
+}
+
 // NUL behind the last byte (not counted), so that data is a C string.
 const char *weir_buffer_text(struct weir_buffer *buffer);
 
