@@ -122,6 +122,56 @@ static void test_outlet_takes_only_the_rows_selected(void **state)
     lanes_close(&lanes, true);
 }
 
+// Partials say themselves which key group they are of; they outlive the batch that they came in.
+static void test_outlet_sends_each_partial_to_its_owner(void **state)
+{
+    (void)state;
+    enum { PARTIALS = 200, LANES = 3 };
+    struct lanes lanes;
+    lanes_open(&lanes, LANES, 4);
+    char texts[PARTIALS][8];
+    struct weir_state_key keys[PARTIALS];
+    uint64_t values[PARTIALS];
+    for (uint32_t i = 0; i < PARTIALS; i++) {
+        snprintf(texts[i], sizeof texts[i], "%u", i);
+        keys[i].bytes = weir_view_of(texts[i]);
+        keys[i].key_group = (uint16_t)(i * 97 % WEIR_KEY_GROUP_COUNT); // not that of the bytes
+        values[i] = i;
+    }
+    struct weir_partials partials = {
+        .keys = keys, .values = (const char *)values, .value_bytes = sizeof values[0]};
+    struct weir_batch batch = {
+        .row_count = PARTIALS, .selected_count = PARTIALS, .partials = &partials};
+    struct weir_error error;
+    assert_int_equal(lanes.outlet->ops->process(lanes.outlet, &batch, &error), WEIR_OK);
+    memset(texts, 0, sizeof texts);
+    memset(values, 0, sizeof values);
+    uint32_t count = 0;
+    for (uint32_t lane = 0; lane < LANES; lane++) {
+        struct weir_item item;
+        uint64_t last = 0;
+        assert_true(weir_channel_pop(lanes.channels[lane], &item));
+        const struct weir_partials *got = item.batch->partials;
+        assert_int_equal(item.batch->selected_count, item.batch->row_count);
+        assert_int_equal(got->value_bytes, sizeof(uint64_t));
+        for (uint32_t i = 0; i < item.batch->row_count; i++) {
+            uint64_t value;
+            char text[8];
+            memcpy(&value, got->values + i * sizeof value, sizeof value);
+            snprintf(text, sizeof text, "%u", (unsigned)value);
+            assert_true(i == 0 || value > last);
+            assert_true(weir_view_equal(got->keys[i].bytes, weir_view_of(text)));
+            assert_int_equal(got->keys[i].key_group, value * 97 % WEIR_KEY_GROUP_COUNT);
+            assert_int_equal(weir_key_group_owner(got->keys[i].key_group, LANES), lane);
+            last = value;
+        }
+        count += item.batch->row_count;
+        weir_batch_free(item.batch);
+    }
+    assert_int_equal(count, PARTIALS);
+    lanes_close(&lanes, true);
+}
+
 static void test_outlet_holds_back_what_a_full_channel_does_not_take(void **state)
 {
     (void)state;
@@ -493,6 +543,7 @@ int main(void)
         cmocka_unit_test(test_outlet_sends_each_row_to_its_owner_in_order),
         cmocka_unit_test(test_outlet_without_keys_sends_all_rows_to_one),
         cmocka_unit_test(test_outlet_takes_only_the_rows_selected),
+        cmocka_unit_test(test_outlet_sends_each_partial_to_its_owner),
         cmocka_unit_test(test_outlet_holds_back_what_a_full_channel_does_not_take),
         cmocka_unit_test(test_outlet_lets_nothing_overtake_what_waits),
         cmocka_unit_test(test_outlet_of_several_channels_waits_for_one),
