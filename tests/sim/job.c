@@ -69,7 +69,7 @@ void sim_job_extend(uint32_t partition_count)
 
 bool sim_job_can_extend(void)
 {
-    return !sim_input.model->has_time;
+    return strstr(sim_input.model->variants[0], "event_time") == NULL;
 }
 
 static uint32_t key_in(uint32_t partition, uint32_t key)

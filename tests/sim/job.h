@@ -17,8 +17,9 @@ enum sim_job_kind {
 
 enum { SIM_PARTITIONS_MAX = 8, SIM_KEYS_MAX = 64 };
 
-// Positions of all partitions of the input: the next offset to be read.
 struct sim_saved;
+
+// Positions of all partitions of the input: the next offset to be read.
 struct sim_positions {
     uint32_t count;
     int64_t offsets[SIM_PARTITIONS_MAX];

@@ -49,7 +49,6 @@ struct sim_job_model {
     uint32_t variant_count;
     bool has_own_keys; // each partition has keys of its own, so that a key's rows have one order
     bool is_changelog; // records have keys, and no value where the key's row goes
-    bool has_time;     // event time counts
     // The expectation as one block of memory, all zero at the beginning.
     struct sim_saved (*state)(void);
     void (*rewind)(const struct sim_positions *positions); // NULL: cannot

@@ -172,7 +172,6 @@ const struct sim_job_model sim_ttl = {
     .variants = sql,
     .variant_count = sizeof sql / sizeof sql[0],
     .has_own_keys = true,
-    .has_time = true,
     .state = state,
     .take = take,
     .compare = compare,

@@ -274,7 +274,6 @@ const struct sim_job_model sim_tumble = {
     .outputs = outputs,
     .variants = sql,
     .variant_count = sizeof sql / sizeof sql[0],
-    .has_time = true,
     .state = state,
     .take = take,
     .compare = compare,
