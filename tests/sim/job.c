@@ -228,17 +228,8 @@ const char *sim_wrong(const char *format, ...)
 
 // --- beginning anew ----------------------------------------------------------------------------
 
+// Where in each output's log the rows begin that count.
 static uint32_t begins[SIM_OUTPUTS_MAX][SIM_PARTITIONS_MAX];
-
-uint32_t sim_output_begin(const struct sim_topic *topic, uint32_t partition)
-{
-    for (int i = 0; sim_job_outputs()[i] != NULL; i++) {
-        if (strcmp(sim_job_outputs()[i], topic->name) == 0) {
-            return begins[i][partition];
-        }
-    }
-    return 0;
-}
 
 struct sim_saved *sim_job_save(void)
 {
@@ -329,6 +320,28 @@ const char *sim_advance(struct sim_positions *before, const struct sim_positions
     const char *wrong = sim_each_row(before, positions, visit);
     *before = *positions;
     return wrong;
+}
+
+const char *sim_each_output(const char *topic,
+                            const char *(*visit)(void *context, uint32_t partition,
+                                                 const struct sim_record *record),
+                            void *context)
+{
+    const struct sim_topic *output = sim_topic_find(topic);
+    int idx = 0;
+    while (strcmp(sim_job_outputs()[idx], topic) != 0) {
+        idx++;
+    }
+    for (uint32_t p = 0; p < output->partition_count; p++) {
+        for (uint32_t offset = begins[idx][p]; offset < output->partitions[p].count; offset++) {
+            const struct sim_record *record = &output->partitions[p].records[offset];
+            const char *wrong = record->is_decided ? visit(context, p, record) : NULL;
+            if (wrong != NULL) {
+                return wrong;
+            }
+        }
+    }
+    return NULL;
 }
 
 const char *sim_job_take(const char *topic, const struct sim_record *record)

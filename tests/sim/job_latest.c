@@ -138,27 +138,28 @@ static const char *compare(const struct sim_positions *positions, bool may_be_dr
     return wrong;
 }
 
+static const char *keep_last(void *context, uint32_t partition, const struct sim_record *record)
+{
+    (void)partition;
+    struct total *last = context;
+    int64_t group = 0;
+    struct total total = {0};
+    const char *wrong = read_row(record, &group, &total);
+    if (wrong == NULL) {
+        last[group] = total;
+    }
+    return wrong;
+}
+
 // In the order of the log the last row of a group is the one that was committed last.
 static const char *compare_end(const struct sim_positions *positions)
 {
     (void)positions; // the last commit has been compared
     struct total last[SIM_GROUPS];
     memcpy(last, model.committed, sizeof last);
-    const struct sim_topic *topic = sim_topic_find("sums");
-    for (uint32_t p = 0; p < topic->partition_count && !sim_input.may_repeat; p++) {
-        for (uint32_t offset = sim_output_begin(topic, p); offset < topic->partitions[p].count;
-             offset++) {
-            const struct sim_record *record = &topic->partitions[p].records[offset];
-            int64_t group = 0;
-            struct total total = {0};
-            if (record->is_decided) { // its marker may be on its way
-                const char *wrong = read_row(record, &group, &total);
-                if (wrong != NULL) {
-                    return wrong;
-                }
-                last[group] = total;
-            }
-        }
+    const char *wrong = sim_input.may_repeat ? NULL : sim_each_output("sums", keep_last, last);
+    if (wrong != NULL) {
+        return wrong;
     }
     for (uint32_t g = 0; g < SIM_GROUPS; g++) {
         if (!is_same(&last[g], &model.committed[g])) {

@@ -99,7 +99,11 @@ static inline bool sim_split_id(int64_t id, uint32_t *partition, uint32_t *numbe
 // A text that lives until the next call.
 const char *sim_wrong(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-// Where in an output's log the rows begin that count.
-uint32_t sim_output_begin(const struct sim_topic *topic, uint32_t partition);
+// Hands each row of that output that counts to visit, in the order of its partition, until that
+// says what is wrong. NULL: never. Counts what is decided: its marker may be on its way.
+const char *sim_each_output(const char *topic,
+                            const char *(*visit)(void *context, uint32_t partition,
+                                                 const struct sim_record *record),
+                            void *context);
 
 #endif

@@ -113,34 +113,39 @@ static const char *compare(const struct sim_positions *positions, bool may_be_dr
     return NULL;
 }
 
+struct order {
+    const char *topic;
+    int64_t last[SIM_PARTITIONS_MAX][SIM_PARTITIONS_MAX]; // by partition of output and input
+};
+
+static const char *follow(void *context, uint32_t to, const struct sim_record *record)
+{
+    struct order *order = context;
+    int64_t id = 0;
+    uint32_t partition;
+    uint32_t number;
+    if (!sim_read_number(record->value, "id", &id) || !sim_split_id(id, &partition, &number)) {
+        return NULL; // was told when it was taken
+    }
+    int64_t *last = &order->last[to][partition];
+    if (id <= *last) {
+        return sim_wrong("topic %s partition %u: id %" PRId64 " comes behind %" PRId64,
+                         order->topic, to, id, *last);
+    }
+    *last = id;
+    return NULL;
+}
+
 static const char *compare_end(const struct sim_positions *positions)
 {
     (void)positions; // the last commit has been compared
-    for (int t = 0; t < TOPICS && !sim_input.may_repeat; t++) {
-        const struct sim_topic *topic = sim_topic_find(names[t]);
-        for (uint32_t p = 0; p < topic->partition_count; p++) {
-            int64_t last[SIM_PARTITIONS_MAX];
-            memset(last, -1, sizeof last);
-            for (uint32_t offset = sim_output_begin(topic, p); offset < topic->partitions[p].count;
-                 offset++) {
-                const struct sim_record *record = &topic->partitions[p].records[offset];
-                int64_t id = 0;
-                uint32_t partition;
-                uint32_t number;
-                if (record->state != SIM_RECORD_COMMITTED ||
-                    !sim_read_number(record->value, "id", &id) ||
-                    !sim_split_id(id, &partition, &number)) {
-                    continue;
-                }
-                if (id <= last[partition]) {
-                    return sim_wrong("topic %s partition %u: id %" PRId64 " comes behind %" PRId64,
-                                     names[t], p, id, last[partition]);
-                }
-                last[partition] = id;
-            }
-        }
+    const char *wrong = NULL;
+    for (int t = 0; t < TOPICS && !sim_input.may_repeat && wrong == NULL; t++) {
+        struct order order = {.topic = names[t]};
+        memset(order.last, -1, sizeof order.last);
+        wrong = sim_each_output(names[t], follow, &order);
     }
-    return NULL;
+    return wrong;
 }
 
 const struct sim_job_model sim_pass = {
