@@ -4,8 +4,8 @@
 #include "tests/integration/secure_util.h"
 
 #include "kafka/client.h"
+#include "tests/harness/proxy_socket.h"
 
-#include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -248,15 +248,18 @@ enum {
     PERMISSION_ALLOW = 3,
 };
 
+// Behind an answer's length, its number, and the time that clients are held back for.
+enum { ANSWER_AT = 12 };
+
 struct bytes {
-    char data[1024];
+    uint8_t data[1024];
     size_t count;
 };
 
 static void put(struct bytes *to, size_t width, uint32_t number)
 {
     for (size_t i = width; i > 0; i--) {
-        to->data[to->count++] = (char)(number >> (8 * (i - 1)));
+        to->data[to->count++] = (uint8_t)(number >> (8 * (i - 1)));
     }
 }
 
@@ -267,51 +270,35 @@ static void put_text(struct bytes *to, const char *text)
     to->count += strlen(text);
 }
 
-static uint32_t take(const struct bytes *from, size_t at, size_t width)
+static uint32_t take(const struct weir_test_frame *answer, size_t at, size_t width)
 {
+    assert_true(ANSWER_AT + at + width <= answer->count);
     uint32_t number = 0;
     for (size_t i = 0; i < width; i++) {
-        number = number << 8 | (unsigned char)from->data[at + i];
+        number = number << 8 | answer->bytes[ANSWER_AT + at + i];
     }
     return number;
 }
 
-static void transfer(int descriptor, char *data, size_t count, bool is_read)
+static struct weir_test_frame ask(const struct bytes *request)
 {
-    while (count > 0) {
-        ssize_t done = is_read ? read(descriptor, data, count) : write(descriptor, data, count);
-        if (done <= 0) {
-            WEIR_TEST_FAIL("the broker hangs up on a request for rights");
-        }
-        data += done;
-        count -= (size_t)done;
-    }
-}
-
-static void ask(struct bytes *request, struct bytes *answer)
-{
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     const char *direct = weir_test_cluster_direct_bootstrap(cluster);
-    address.sin_port = htons((uint16_t)atoi(strchr(direct, ':') + 1));
-    int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (connect(descriptor, (struct sockaddr *)&address, sizeof address) != 0) {
-        WEIR_TEST_FAIL("no connection to %s", direct);
-    }
+    int descriptor = weir_test_frame_dial(atoi(strchr(direct, ':') + 1));
     struct bytes length = {.count = 0};
     put(&length, 4, (uint32_t)request->count);
-    transfer(descriptor, length.data, 4, false);
-    transfer(descriptor, request->data, request->count, false);
-    transfer(descriptor, length.data, 4, true);
-    answer->count = take(&length, 0, 4);
-    assert_in_range(answer->count, 4, sizeof answer->data);
-    transfer(descriptor, answer->data, answer->count, true);
+    struct weir_test_frame answer = {0};
+    if (descriptor < 0 || !weir_test_frame_send_bytes(descriptor, length.data, length.count) ||
+        !weir_test_frame_send_bytes(descriptor, request->data, request->count) ||
+        !weir_test_frame_receive(descriptor, &answer)) {
+        WEIR_TEST_FAIL("the broker at %s hangs up on a request for rights", direct);
+    }
     close(descriptor);
+    return answer;
 }
 
-// The three requests hold the same fields in the same order. Returns the answer behind its header
-// and the time that clients are held back for.
-static void ask_right(int api_key, const struct sql_job *job, enum secure_login login,
-                      const struct secure_right *right, struct bytes *answer)
+// The three requests hold the same fields in the same order. free() the answer's bytes.
+static struct weir_test_frame ask_right(int api_key, const struct sql_job *job,
+                                        enum secure_login login, const struct secure_right *right)
 {
     struct bytes request = {.count = 0};
     put(&request, 2, (uint32_t)api_key);
@@ -329,29 +316,28 @@ static void ask_right(int api_key, const struct sql_job *job, enum secure_login 
     put_text(&request, "*");
     put(&request, 1, right->operation);
     put(&request, 1, PERMISSION_ALLOW);
-    ask(&request, answer);
-    answer->count -= 8;
-    memmove(answer->data, answer->data + 8, answer->count);
+    return ask(&request);
 }
 
 // By what the authorizer itself tells: an error code, a text (-1: none), the rights.
 static bool has_right(const struct sql_job *job, enum secure_login login,
                       const struct secure_right *right)
 {
-    struct bytes answer;
-    ask_right(API_DESCRIBE_ACLS, job, login, right, &answer);
+    struct weir_test_frame answer = ask_right(API_DESCRIBE_ACLS, job, login, right);
     assert_int_equal(take(&answer, 0, 2), 0);
     uint32_t text_size = take(&answer, 2, 2);
-    return take(&answer, 4 + (text_size == 0xffff ? 0 : text_size), 4) > 0;
+    uint32_t count = take(&answer, 4 + (text_size == 0xffff ? 0 : text_size), 4);
+    free(answer.bytes);
+    return count > 0;
 }
 
 static void change_right(int api_key, const struct sql_job *job, enum secure_login login,
                          const struct secure_right *right)
 {
-    struct bytes answer;
-    ask_right(api_key, job, login, right, &answer);
+    struct weir_test_frame answer = ask_right(api_key, job, login, right);
     assert_int_equal(take(&answer, 0, 4), 1); // result
     assert_int_equal(take(&answer, 4, 2), 0); // error
+    free(answer.bytes);
     bool is_allowed = api_key == API_CREATE_ACLS;
     WEIR_TEST_WAIT_UNTIL(has_right(job, login, right) == is_allowed, APPLIED_TIMEOUT_MS);
 }
