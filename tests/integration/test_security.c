@@ -34,22 +34,19 @@ static void test_the_least_rights_suffice(void **state)
     }
 }
 
-static const struct {
-    enum secure_need need;
-    const char *says;
-} lacks[] = {
-    {SECURE_NEED_READ, "the right Read (of a source) or Write (of a sink) on topic '%s-in'"},
-    {SECURE_NEED_WRITE, "the right Read (of a source) or Write (of a sink) on topic '%s-out'"},
-    {SECURE_NEED_WRITE_KEYED,
-     "the right Read (of a source) or Write (of a sink) on topic '%s-counts'"},
-    {SECURE_NEED_WRITE_DEAD,
-     "the right Read (of a source) or Write (of a sink) on topic '%s-dead'"},
-    {SECURE_NEED_LIMIT, "the right DescribeConfigs on topic '%s-out'"},
-    {SECURE_NEED_LIMIT_KEYED, "the right DescribeConfigs on topic '%s-counts'"},
-    {SECURE_NEED_LIMIT_DEAD, "the right DescribeConfigs on topic '%s-dead'"},
-    {SECURE_NEED_GROUP, "the right Read on group '%s'"},
-    {SECURE_NEED_TRANSACTION, "the right Write on transactional id '%s-0-"},
-    {SECURE_NEED_CLUSTER, "the right DescribeConfigs on the cluster"},
+static const char *const lacks[SECURE_NEED_COUNT] = {
+    [SECURE_NEED_READ] = "the right Read (of a source) or Write (of a sink) on topic '%s-in'",
+    [SECURE_NEED_WRITE] = "the right Read (of a source) or Write (of a sink) on topic '%s-out'",
+    [SECURE_NEED_WRITE_KEYED] =
+        "the right Read (of a source) or Write (of a sink) on topic '%s-counts'",
+    [SECURE_NEED_WRITE_DEAD] =
+        "the right Read (of a source) or Write (of a sink) on topic '%s-dead'",
+    [SECURE_NEED_LIMIT] = "the right DescribeConfigs on topic '%s-out'",
+    [SECURE_NEED_LIMIT_KEYED] = "the right DescribeConfigs on topic '%s-counts'",
+    [SECURE_NEED_LIMIT_DEAD] = "the right DescribeConfigs on topic '%s-dead'",
+    [SECURE_NEED_GROUP] = "the right Read on group '%s'",
+    [SECURE_NEED_TRANSACTION] = "the right Write on transactional id '%s-0-",
+    [SECURE_NEED_CLUSTER] = "the right DescribeConfigs on the cluster",
 };
 
 static const char *text_with(const char *format, const char *name)
@@ -68,12 +65,13 @@ static void test_each_right_is_needed(void **state)
             secure_job_create(weir_test_format("each%zu", l), logins[l], "gzip");
         for (int round = 0; round < (is_full() ? 2 : 1); round++) {
             secure_job_feed(&job, 500);
-            for (size_t i = 0; i < sizeof lacks / sizeof lacks[0]; i++) {
-                const struct secure_right *right = &secure_needs[lacks[i].need];
+            for (size_t i = 0; i < SECURE_NEED_COUNT; i++) {
+                const struct secure_right *right = &secure_needs[i];
+                assert_non_null(lacks[i]);
                 secure_forbid(job.job, job.login, right);
                 sql_job_expect_refused(job.job, secure_settings(job.login, SQL_JOB_EXTRA(SECONDS)),
                                        SQL_JOB_TEXTS("weir's user lacks ",
-                                                     text_with(lacks[i].says, job.job->name),
+                                                     text_with(lacks[i], job.job->name),
                                                      ": grant it (docs/security.md)"));
                 secure_allow(job.job, job.login, right);
             }
@@ -243,7 +241,7 @@ static void test_commands_need_little_more(void **state)
                         SQL_JOB_TEXTS("4 dead letters written back to topic commands-in"));
 }
 
-// Each of the commands of the page, with the names of its example.
+// Each of the commands of the page, with the names of its example, and no other.
 static void test_the_page_lists_these_rights(void **state)
 {
     (void)state;
@@ -257,10 +255,15 @@ static void test_the_page_lists_these_rights(void **state)
                                               "--transactional-id orders%s"};
     char *page = weir_test_read_file(WEIR_TEST_TOOLS "/../docs/security.md", NULL);
     assert_non_null(page);
+    size_t command_count = 0;
+    for (const char *at = page; (at = strstr(at, "\n    $acls --operation ")) != NULL; at++) {
+        command_count++;
+    }
+    assert_int_equal(command_count, SECURE_NEED_COUNT);
     for (size_t i = 0; i < SECURE_NEED_COUNT; i++) {
         const struct secure_right *right = &secure_needs[i];
         const char *line =
-            weir_test_format("--operation %s %s%s\n", operations[right->operation],
+            weir_test_format("    $acls --operation %s %s%s\n", operations[right->operation],
                              text_with(options[right->resource], right->name + 1),
                              right->is_prefix ? " --resource-pattern-type prefixed" : "");
         if (strstr(page, line) == NULL) {
