@@ -6,22 +6,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+static struct weir_test_record record_of(const void *context, int64_t n)
+{
+    const struct numbered *numbered = context;
+    return weir_test_record_of(
+        (int32_t)(n % NUMBERED_PARTITIONS), NULL,
+        weir_test_format("{\"n\":%" PRId64 ",\"k\":%d,\"g\":%d,\"ts\":%" PRId64 "}", n,
+                         (int)(n % numbered->key_count), (int)(n % NUMBERED_GROUPS), n));
+}
+
 void numbered_feed(struct numbered *numbered, int64_t count)
 {
-    struct weir_test_record *records = weir_test_alloc((size_t)count * sizeof *records);
-    for (int64_t i = 0; i < count; i++) {
-        int64_t n = numbered->count + i;
-        char *text =
-            weir_test_format("{\"n\":%" PRId64 ",\"k\":%d,\"g\":%d,\"ts\":%" PRId64 "}", n,
-                             (int)(n % numbered->key_count), (int)(n % NUMBERED_GROUPS), n);
-        records[i] = weir_test_record_of((int32_t)(n % NUMBERED_PARTITIONS), NULL, text);
-    }
-    weir_test_produce(numbered->job->bootstrap, sql_job_topic(numbered->job, "in"), records,
-                      (size_t)count);
-    for (int64_t i = 0; i < count; i++) {
-        free((void *)records[i].value);
-    }
-    free(records);
+    sql_job_feed_each(numbered->job, "in", numbered->count, count, record_of, numbered);
     numbered->count += count;
 }
 

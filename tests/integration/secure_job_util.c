@@ -53,23 +53,20 @@ static bool is_broken(int n)
     return n % BROKEN_EVERY == 7 || n % BROKEN_EVERY == 18;
 }
 
-static const char *record_text(int n)
+static struct weir_test_record record_of(const void *context, int64_t number)
 {
-    return is_broken(n) ? weir_test_format("broken %d", n)
-                        : weir_test_format("{\"n\":%d,\"k\":%d}", n, n % KEYS);
+    (void)context;
+    int n = (int)number;
+    return weir_test_record_of(n % PARTITIONS, NULL,
+                               is_broken(n) ? weir_test_format("broken %d", n)
+                                            : weir_test_format("{\"n\":%d,\"k\":%d}", n, n % KEYS));
 }
 
 void secure_job_feed(struct secure_job *job, int count)
 {
     assert_in_range(job->count + count, 1, RECORDS_MAX);
-    struct weir_test_record *records = weir_test_alloc((size_t)count * sizeof *records);
-    for (int i = 0; i < count; i++) {
-        int n = job->count + i;
-        records[i] = weir_test_record_of(n % PARTITIONS, NULL, record_text(n));
-    }
-    weir_test_produce(job->job->bootstrap, sql_job_topic(job->job, "in"), records, (size_t)count);
+    sql_job_feed_each(job->job, "in", job->count, count, record_of, NULL);
     job->count += count;
-    free(records);
 }
 
 // --- what must be there --------------------------------------------------------------------------

@@ -72,17 +72,34 @@ void sql_job_feed_keyed(const struct sql_job *job, const char *suffix, const cha
     weir_test_produce(job->bootstrap, sql_job_topic(job, suffix), &record, 1);
 }
 
+void sql_job_feed_each(const struct sql_job *job, const char *suffix, int64_t first, int64_t count,
+                       struct weir_test_record (*make)(const void *context, int64_t n),
+                       const void *context)
+{
+    assert_true(count > 0);
+    struct weir_test_record *records = weir_test_alloc((size_t)count * sizeof *records);
+    for (int64_t i = 0; i < count; i++) {
+        records[i] = make(context, first + i);
+    }
+    weir_test_produce(job->bootstrap, sql_job_topic(job, suffix), records, (size_t)count);
+    for (int64_t i = 0; i < count; i++) {
+        free((void *)records[i].key);
+        free((void *)records[i].value);
+    }
+    free(records);
+}
+
+static struct weir_test_record number_record(const void *context, int64_t n)
+{
+    const int32_t *partition = context;
+    return weir_test_record_of(*partition, NULL, weir_test_format("{\"n\":%" PRId64 "}", n));
+}
+
 void sql_job_feed_numbers(const struct sql_job *job, const char *suffix, int32_t partition,
                           int first, int count)
 {
     assert_in_range(count, 1, FEED_MAX);
-    struct weir_test_record *records = weir_test_alloc((size_t)count * sizeof *records);
-    for (int i = 0; i < count; i++) {
-        records[i] =
-            weir_test_record_of(partition, NULL, weir_test_format("{\"n\":%d}", first + i));
-    }
-    weir_test_produce(job->bootstrap, sql_job_topic(job, suffix), records, (size_t)count);
-    free(records);
+    sql_job_feed_each(job, suffix, first, count, number_record, &partition);
 }
 
 char *sql_job_text(const struct weir_test_record *record)

@@ -50,6 +50,12 @@ void sql_job_feed_keyed(const struct sql_job *job, const char *suffix, const cha
 void sql_job_feed_numbers(const struct sql_job *job, const char *suffix, int32_t partition,
                           int first, int count);
 
+// Appends a record for each of the numbers first, first+1, …, count of them; frees their keys and
+// values.
+void sql_job_feed_each(const struct sql_job *job, const char *suffix, int64_t first, int64_t count,
+                       struct weir_test_record (*make)(const void *context, int64_t n),
+                       const void *context);
+
 // Starts weir with parallelism 2 and checkpoints every 100 ms. extra may be NULL; what it sets
 // takes the place of a default.
 struct weir_test_process *sql_job_start(struct sql_job *job, const char *const *extra);

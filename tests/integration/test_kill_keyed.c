@@ -87,25 +87,19 @@ static bool is_delete(int64_t m)
     return (m + m / LATEST_KEYS) % 5 == 4;
 }
 
+static struct weir_test_record record_of_change(const void *context, int64_t m)
+{
+    (void)context;
+    int k = key_of_change(m);
+    return weir_test_record_of(k % NUMBERED_PARTITIONS, weir_test_format("{\"k\":%d}", k),
+                               is_delete(m) ? NULL
+                                            : weir_test_format("{\"g\":%d,\"v\":%" PRId64 "}",
+                                                               (int)(m % LATEST_GROUPS), m));
+}
+
 static void feed_changes(struct fed *fed, int64_t count)
 {
-    struct weir_test_record *records = weir_test_alloc((size_t)count * sizeof *records);
-    for (int64_t i = 0; i < count; i++) {
-        int64_t m = fed->change_count + i;
-        int k = key_of_change(m);
-        records[i] =
-            weir_test_record_of(k % NUMBERED_PARTITIONS, weir_test_format("{\"k\":%d}", k),
-                                is_delete(m) ? NULL
-                                             : weir_test_format("{\"g\":%d,\"v\":%" PRId64 "}",
-                                                                (int)(m % LATEST_GROUPS), m));
-    }
-    weir_test_produce(fed->job->bootstrap, sql_job_topic(fed->job, "latest"), records,
-                      (size_t)count);
-    for (int64_t i = 0; i < count; i++) {
-        free((void *)records[i].key);
-        free((void *)records[i].value);
-    }
-    free(records);
+    sql_job_feed_each(fed->job, "latest", fed->change_count, count, record_of_change, NULL);
     fed->change_count += count;
 }
 

@@ -97,21 +97,19 @@ static bool take(struct amount *amount, int64_t n)
     return is_over;
 }
 
+static struct weir_test_record record_of(const void *context, int64_t n)
+{
+    (void)context;
+    return weir_test_record_of((int32_t)(n % PARTITIONS), NULL,
+                               weir_test_format("{\"n\":%" PRId64
+                                                ",\"k\":%d,\"g\":%d,\"ts\":%" PRId64 "}",
+                                                n, key_of(n), group_of(n), time_of(n)));
+}
+
 static void feed(struct fed *fed, int64_t count)
 {
-    struct weir_test_record *records = weir_test_alloc((size_t)count * sizeof *records);
     assert_true(fed->count + count <= RECORDS_MAX);
-    for (int64_t i = 0; i < count; i++) {
-        int64_t n = fed->count + i;
-        char *text = weir_test_format("{\"n\":%" PRId64 ",\"k\":%d,\"g\":%d,\"ts\":%" PRId64 "}", n,
-                                      key_of(n), group_of(n), time_of(n));
-        records[i] = weir_test_record_of((int32_t)(n % PARTITIONS), NULL, text);
-    }
-    weir_test_produce(fed->job->bootstrap, sql_job_topic(fed->job, "in"), records, (size_t)count);
-    for (int64_t i = 0; i < count; i++) {
-        free((void *)records[i].value);
-    }
-    free(records);
+    sql_job_feed_each(fed->job, "in", fed->count, count, record_of, NULL);
     fed->count += count;
 }
 
