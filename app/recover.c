@@ -54,10 +54,12 @@ static enum weir_status ask_offsets(struct weir_recovering *recovery, enum weir_
     uint32_t asked_count = 0;
     struct weir_topic_partition *asked =
         weir_arena_alloc_zero(recovery->arena, count * sizeof *asked);
+    uint32_t *idxs = weir_arena_alloc_zero(recovery->arena, count * sizeof *idxs);
     int64_t *answers = weir_arena_alloc_zero(recovery->arena, count * sizeof *answers);
     *offsets = weir_arena_alloc_zero(recovery->arena, count * sizeof **offsets);
     for (uint32_t i = 0; i < count; i++) {
         if (is_read(recovery, i)) {
+            idxs[asked_count] = i;
             asked[asked_count++] = recovery->topic_partitions[i];
         }
     }
@@ -65,8 +67,8 @@ static enum weir_status ask_offsets(struct weir_recovering *recovery, enum weir_
                          answers, error) != WEIR_OK) {
         return weir_error_context(error, "asking for the offsets of the source partitions");
     }
-    for (uint32_t i = 0, answer_idx = 0; i < count; i++) {
-        (*offsets)[i] = is_read(recovery, i) ? answers[answer_idx++] : -1;
+    for (uint32_t i = 0; i < asked_count; i++) {
+        (*offsets)[idxs[i]] = answers[i];
     }
     return WEIR_OK;
 }
