@@ -53,7 +53,11 @@ static void add_positions(const struct weir_preview *preview, yyjson_mut_doc *do
         } else {
             yyjson_mut_obj_add_null(doc, item, "offset");
         }
-        yyjson_mut_obj_add_int(doc, item, "end", partition->high_offset);
+        if (partition->high_offset == INT64_MAX) { // in quarantine: nobody was asked
+            yyjson_mut_obj_add_null(doc, item, "end");
+        } else {
+            yyjson_mut_obj_add_int(doc, item, "end", partition->high_offset);
+        }
         yyjson_mut_obj_add_int(doc, item, "missing", decision->missing_count);
     }
 }

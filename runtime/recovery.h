@@ -38,7 +38,7 @@ struct weir_found_partition {
     struct weir_pointer pointer;
     int64_t committed_offset;
     int64_t low_offset;   // first record that is there
-    int64_t high_offset;  // end of the partition
+    int64_t high_offset;  // end of the partition; INT64_MAX: in quarantine, nobody was asked
     const char *topic_id; // "" where the client cannot tell
     enum weir_last_record last_record;
 };

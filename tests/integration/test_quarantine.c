@@ -84,6 +84,9 @@ static void test_poison_partition_is_left_alone(void **state)
     free(manifest);
     sql_job_run_command(job, SQL_JOB_TEXTS("check", "--connect"), SQL_JOB_EXTRA(QUARANTINE), 0,
                         SQL_JOB_TEXTS("partition 1: offset 5, in quarantine\n"));
+    sql_job_run_command(job, SQL_JOB_TEXTS("check", "--connect", "--json"),
+                        SQL_JOB_EXTRA(QUARANTINE), 0,
+                        SQL_JOB_TEXTS("\"offset\": 5,\n", "\"end\": null,\n"));
 
     // Mended: it goes on exactly where it stood.
     process = sql_job_start(job, SQL_JOB_EXTRA("WEIR_ON_BAD_RECORD=skip"));
