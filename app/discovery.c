@@ -176,27 +176,12 @@ static void look_at_transaction(struct weir_discovery *discovery, uint32_t task_
                                 uint32_t partition_idx, const struct weir_topic_partition *at)
 {
     struct weir_watch *watch = discovery->config.watch;
-    struct weir_kafka *kafka = discovery->config.kafka;
     struct weir_open_transaction open = weir_watch_open_transaction(watch, task_idx, partition_idx);
-    if (open.offset < 0 || open.age_ms < INTERVAL_MS || open.owner.producer_id >= 0 ||
-        (open.record_ms >= 0 && kafka->ops->transaction_owner == NULL)) {
-        return;
+    if (open.offset >= 0 && open.age_ms >= INTERVAL_MS) {
+        weir_open_transaction_ask(&open, discovery->config.kafka, at);
+        weir_watch_note_transaction(watch, task_idx, partition_idx, open.offset, open.record_ms,
+                                    &open.owner);
     }
-    bool is_found = false;
-    int64_t timestamp_ms = -1;
-    uint32_t crc32;
-    struct weir_error ignored;
-    if (kafka->ops->record_at(kafka, at, open.offset, &is_found, &timestamp_ms, &crc32,
-                              WEIR_CALL_TIMEOUT_MS, &ignored) != WEIR_OK ||
-        !is_found) {
-        timestamp_ms = -1;
-    }
-    struct weir_transaction_owner owner = {.producer_id = -1};
-    if (kafka->ops->transaction_owner != NULL) {
-        (void)kafka->ops->transaction_owner(kafka, at, open.offset, &owner, WEIR_CALL_TIMEOUT_MS,
-                                            &ignored);
-    }
-    weir_watch_note_transaction(watch, task_idx, partition_idx, open.offset, timestamp_ms, &owner);
 }
 
 // Partitions with more behind what was read, after their ends have been asked for: does an open

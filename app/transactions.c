@@ -2,12 +2,13 @@
 // See transactions.h.
 #include "app/transactions.h"
 
+#include "app/command.h"
+#include "app/open_transaction.h"
 #include "app/run.h"
 #include "kafka/handles.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <time.h>
 
 enum { LOCK_TIMEOUT_MS = 1000 };
 
@@ -18,45 +19,20 @@ struct looking {
     uint32_t held_count;
 };
 
-// By the clock of whoever wrote it, or its event time: a hint for people.
-static void print_first_record(struct looking *looking, const struct weir_topic_partition *at,
-                               int64_t offset)
+static void print_transaction(struct looking *looking, const struct weir_topic_partition *at,
+                              int64_t offset)
 {
-    bool is_found = false;
-    int64_t timestamp_ms;
-    uint32_t crc32;
-    struct weir_error ignored;
-    if (looking->kafka->ops->record_at(looking->kafka, at, offset, &is_found, &timestamp_ms, &crc32,
-                                       WEIR_CALL_TIMEOUT_MS, &ignored) != WEIR_OK ||
-        !is_found) {
-        return;
+    struct weir_open_transaction open = weir_open_transaction_at(offset);
+    struct weir_buffer owner = {0};
+    weir_open_transaction_ask(&open, looking->kafka, at);
+    // By the clock of whoever wrote it, or its event time: a hint for people.
+    if (open.record_ms >= 0) {
+        char text[WEIR_UTC_BYTES];
+        fprintf(looking->out, ", the first with timestamp %s", weir_utc_text(open.record_ms, text));
     }
-    char text[32];
-    struct tm date;
-    time_t seconds = (time_t)(timestamp_ms / 1000);
-    strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&seconds, &date));
-    fprintf(looking->out, ", the first with timestamp %s", text);
-}
-
-static void print_owner(struct looking *looking, const struct weir_topic_partition *at,
-                        int64_t offset)
-{
-    struct weir_transaction_owner owner;
-    struct weir_error ignored;
-    struct weir_kafka *kafka = looking->kafka;
-    if (kafka->ops->transaction_owner == NULL ||
-        kafka->ops->transaction_owner(kafka, at, offset, &owner, WEIR_CALL_TIMEOUT_MS, &ignored) !=
-            WEIR_OK ||
-        owner.producer_id < 0) {
-        return;
-    }
-    fprintf(looking->out, ", by producer %" PRId64, owner.producer_id);
-    if (owner.transactional_id[0] != '\0') {
-        struct weir_buffer id = {0};
-        weir_append_escaped(&id, owner.transactional_id);
-        fprintf(looking->out, " with transactional id %s", weir_buffer_text(&id));
-        weir_buffer_deinit(&id);
-    }
+    weir_open_transaction_describe_owner(&open, &owner);
+    fprintf(looking->out, "%s\n", weir_buffer_text(&owner));
+    weir_buffer_deinit(&owner);
 }
 
 static enum weir_status look_at(struct looking *looking, const char *topic,
@@ -87,9 +63,7 @@ static enum weir_status look_at(struct looking *looking, const char *topic,
                     "topic %s partition %u: open from offset %" PRId64 ", %" PRId64 " offsets held "
                     "back",
                     topic, i, stable[i], ends[i] - stable[i]);
-            print_first_record(looking, &at[i], stable[i]);
-            print_owner(looking, &at[i], stable[i]);
-            fputc('\n', looking->out);
+            print_transaction(looking, &at[i], stable[i]);
         }
     }
     free(at);

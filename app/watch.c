@@ -11,14 +11,12 @@
 enum { LINES_MAX = 20 }; // of a hundred partitions without broker a few tell enough
 
 struct partition {
-    int64_t position;         // when it was last looked at
-    int64_t moved_ms;         // monotonic: when it was first there, or had nothing to read
-    int64_t moved_held_up_ms; // of its task, at that time
-    int64_t asked_end;        // -1: not known
-    int64_t open_offset;      // the first of an open transaction behind what was read; -1: none
-    int64_t open_since_ms;    // monotonic: when it was first seen
-    int64_t open_record_ms;   // -1: not known
-    struct weir_transaction_owner owner;
+    int64_t position;                  // when it was last looked at
+    int64_t moved_ms;                  // monotonic: when it was first there, or had nothing to read
+    int64_t moved_held_up_ms;          // of its task, at that time
+    int64_t asked_end;                 // -1: not known
+    struct weir_open_transaction open; // behind what was read; its age is computed
+    int64_t open_since_ms;             // monotonic: when it was first seen
 };
 
 struct weir_watch {
@@ -55,7 +53,7 @@ struct weir_watch *weir_watch_create(const struct weir_job_tasks *tasks,
                 (struct partition){.position = weir_source_position(task->source, p),
                                    .moved_ms = weir_now_ms(clock),
                                    .asked_end = -1,
-                                   .open_offset = -1};
+                                   .open = weir_open_transaction_at(-1)};
         }
     }
     return watch;
@@ -127,12 +125,10 @@ void weir_watch_note_stable(struct weir_watch *watch, uint32_t task_idx, uint32_
     const struct weir_source *source = watch->tasks->tasks[task_idx].source;
     if (stable_offset >= partition->asked_end ||
         weir_source_position(source, partition_idx) < stable_offset) {
-        partition->open_offset = -1;
-    } else if (stable_offset != partition->open_offset) {
-        partition->open_offset = stable_offset;
+        partition->open = weir_open_transaction_at(-1);
+    } else if (stable_offset != partition->open.offset) {
+        partition->open = weir_open_transaction_at(stable_offset);
         partition->open_since_ms = weir_now_ms(watch->clock);
-        partition->open_record_ms = -1;
-        partition->owner = (struct weir_transaction_owner){.producer_id = -1};
     }
     pthread_mutex_unlock(&watch->lock);
 }
@@ -143,9 +139,9 @@ void weir_watch_note_transaction(struct weir_watch *watch, uint32_t task_idx,
 {
     pthread_mutex_lock(&watch->lock);
     struct partition *partition = &watch->partitions[task_idx][partition_idx];
-    if (partition->open_offset == offset) {
-        partition->open_record_ms = timestamp_ms;
-        partition->owner = *owner;
+    if (partition->open.offset == offset) {
+        partition->open.record_ms = timestamp_ms;
+        partition->open.owner = *owner;
     }
     pthread_mutex_unlock(&watch->lock);
 }
@@ -154,15 +150,11 @@ static struct weir_open_transaction open_transaction_of(const struct weir_watch 
                                                         uint32_t task_idx, uint32_t partition_idx)
 {
     const struct partition *partition = &watch->partitions[task_idx][partition_idx];
-    if (partition->open_offset < 0) {
-        return (struct weir_open_transaction){
-            .offset = -1, .record_ms = -1, .owner.producer_id = -1};
+    struct weir_open_transaction open = partition->open;
+    if (open.offset >= 0) {
+        open.age_ms = weir_now_ms(watch->clock) - partition->open_since_ms;
     }
-    return (struct weir_open_transaction){.offset = partition->open_offset,
-                                          .age_ms =
-                                              weir_now_ms(watch->clock) - partition->open_since_ms,
-                                          .record_ms = partition->open_record_ms,
-                                          .owner = partition->owner};
+    return open;
 }
 
 struct weir_open_transaction weir_watch_open_transaction(struct weir_watch *watch,
@@ -207,13 +199,7 @@ static void describe_cause(const struct weir_open_transaction *open, struct weir
         char text[WEIR_UTC_BYTES];
         weir_buffer_printf(lines, ", its first record of %s", weir_utc_text(open->record_ms, text));
     }
-    if (open->owner.producer_id >= 0) {
-        weir_buffer_printf(lines, ", by producer %" PRId64, open->owner.producer_id);
-    }
-    if (open->owner.transactional_id[0] != '\0') {
-        weir_buffer_printf(lines, " with transactional id ");
-        weir_append_escaped(lines, open->owner.transactional_id);
-    }
+    weir_open_transaction_describe_owner(open, lines);
 }
 
 static bool describe_partition(struct weir_watch *watch, uint32_t task_idx, uint32_t partition_idx,

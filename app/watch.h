@@ -6,6 +6,7 @@
 #define WEIR_APP_WATCH_H
 
 #include "app/job_build.h"
+#include "app/open_transaction.h"
 
 struct weir_watch;
 
@@ -25,14 +26,6 @@ void weir_watch_note_held_up(struct weir_watch *watch, uint32_t task_idx, int64_
 // What became of a round of questions: was at least one answered? text: of the last failure.
 void weir_watch_note_round(struct weir_watch *watch, bool has_answer, const char *text);
 
-// An open transaction that holds a partition up: all before it has been read.
-struct weir_open_transaction {
-    int64_t offset;    // where it begins; -1: there is none
-    int64_t age_ms;    // since this life first saw it: it is at least as old
-    int64_t record_ms; // timestamp of its first record, by whoever wrote it; -1: not known
-    struct weir_transaction_owner owner;
-};
-
 // The last stable offset, asked for after the end was.
 void weir_watch_note_stable(struct weir_watch *watch, uint32_t task_idx, uint32_t partition_idx,
                             int64_t stable_offset);
@@ -41,6 +34,7 @@ void weir_watch_note_stable(struct weir_watch *watch, uint32_t task_idx, uint32_
 void weir_watch_note_transaction(struct weir_watch *watch, uint32_t task_idx,
                                  uint32_t partition_idx, int64_t offset, int64_t timestamp_ms,
                                  const struct weir_transaction_owner *owner);
+// The one that holds the partition up: all before it has been read.
 struct weir_open_transaction weir_watch_open_transaction(struct weir_watch *watch,
                                                          uint32_t task_idx, uint32_t partition_idx);
 
