@@ -214,6 +214,9 @@ static void check_stable(struct weir_discovery *discovery, uint32_t task_idx)
         asked(discovery, status, &error);
         for (uint32_t i = 0; status == WEIR_OK && i < count; i++) {
             weir_watch_note_stable(watch, task_idx, idxs[i], stable[i]);
+            if (atomic_load(&discovery->is_stopped)) {
+                break; // with hundreds held up, the questions would hold the stop up
+            }
             look_at_transaction(discovery, task_idx, idxs[i], &at[i]);
         }
     }
