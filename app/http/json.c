@@ -37,6 +37,17 @@ static void add_ratio(yyjson_mut_doc *document, yyjson_mut_val *object, const ch
     }
 }
 
+// Less than 0: not known.
+static void add_known(yyjson_mut_doc *document, yyjson_mut_val *object, const char *name,
+                      int64_t number)
+{
+    if (number < 0) {
+        yyjson_mut_obj_add_null(document, object, name);
+    } else {
+        yyjson_mut_obj_add_int(document, object, name, number);
+    }
+}
+
 // A line of `text` each.
 static yyjson_mut_val *lines_of(yyjson_mut_doc *document, struct weir_buffer *text)
 {
@@ -57,6 +68,26 @@ static double figure(enum weir_metric_id id, const char *const *labels)
     return weir_metrics_read(id, labels, &number) ? number : 0;
 }
 
+static void add_open_transaction(yyjson_mut_doc *document, yyjson_mut_val *partition,
+                                 const struct weir_open_transaction *transaction)
+{
+    if (transaction->offset < 0) {
+        yyjson_mut_obj_add_null(document, partition, "open_transaction");
+        return;
+    }
+    yyjson_mut_val *open = yyjson_mut_obj_add_obj(document, partition, "open_transaction");
+    yyjson_mut_obj_add_int(document, open, "offset", transaction->offset);
+    yyjson_mut_obj_add_int(document, open, "age_ms", transaction->age_ms);
+    add_known(document, open, "first_record_ms", transaction->record_ms);
+    add_known(document, open, "producer_id", transaction->owner.producer_id);
+    if (transaction->owner.transactional_id[0] != '\0') {
+        yyjson_mut_obj_add_strcpy(document, open, "transactional_id",
+                                  transaction->owner.transactional_id);
+    } else {
+        yyjson_mut_obj_add_null(document, open, "transactional_id");
+    }
+}
+
 static void add_partition(yyjson_mut_doc *document, yyjson_mut_val *list,
                           const struct weir_job_figures *figures, uint32_t task_idx, uint32_t idx)
 {
@@ -70,12 +101,7 @@ static void add_partition(yyjson_mut_doc *document, yyjson_mut_val *list,
     yyjson_mut_obj_add_int(document, partition, "partition", task->partitions[idx]);
     yyjson_mut_obj_add_int(document, partition, "position",
                            weir_source_position(task->source, idx));
-    int64_t lag = weir_watch_lag(figures->watch, task_idx, idx);
-    if (lag < 0) {
-        yyjson_mut_obj_add_null(document, partition, "lag");
-    } else {
-        yyjson_mut_obj_add_int(document, partition, "lag", lag);
-    }
+    add_known(document, partition, "lag", weir_watch_lag(figures->watch, task_idx, idx));
     yyjson_mut_obj_add_uint(document, partition, "records",
                             (uint64_t)figure(WEIR_METRIC_SOURCE_RECORDS, labels));
     yyjson_mut_obj_add_uint(document, partition, "bytes",
@@ -91,34 +117,8 @@ static void add_partition(yyjson_mut_doc *document, yyjson_mut_val *list,
     } else {
         yyjson_mut_obj_add_null(document, partition, "watermark_ms");
     }
-}
-
-static void add_open_transaction(yyjson_mut_doc *document, yyjson_mut_val *partition,
-                                 const struct weir_open_transaction *transaction)
-{
-    if (transaction->offset < 0) {
-        yyjson_mut_obj_add_null(document, partition, "open_transaction");
-        return;
-    }
-    yyjson_mut_val *open = yyjson_mut_obj_add_obj(document, partition, "open_transaction");
-    yyjson_mut_obj_add_int(document, open, "offset", transaction->offset);
-    yyjson_mut_obj_add_int(document, open, "age_ms", transaction->age_ms);
-    if (transaction->record_ms >= 0) {
-        yyjson_mut_obj_add_int(document, open, "first_record_ms", transaction->record_ms);
-    } else {
-        yyjson_mut_obj_add_null(document, open, "first_record_ms");
-    }
-    if (transaction->owner.producer_id >= 0) {
-        yyjson_mut_obj_add_int(document, open, "producer_id", transaction->owner.producer_id);
-    } else {
-        yyjson_mut_obj_add_null(document, open, "producer_id");
-    }
-    if (transaction->owner.transactional_id[0] != '\0') {
-        yyjson_mut_obj_add_strcpy(document, open, "transactional_id",
-                                  transaction->owner.transactional_id);
-    } else {
-        yyjson_mut_obj_add_null(document, open, "transactional_id");
-    }
+    struct weir_open_transaction open = weir_watch_open_transaction(figures->watch, task_idx, idx);
+    add_open_transaction(document, partition, &open);
 }
 
 static void add_life(yyjson_mut_doc *document, yyjson_mut_val *root, struct weir_board *board)
@@ -136,9 +136,7 @@ static void add_life(yyjson_mut_doc *document, yyjson_mut_val *root, struct weir
         add_ratio(document, entry, "busy", figures->shares[i].busy);
         add_ratio(document, entry, "backpressure", figures->shares[i].backpressure);
         for (uint32_t p = 0; task->table != NULL && p < task->partition_count; p++) {
-            struct weir_open_transaction open = weir_watch_open_transaction(figures->watch, i, p);
             add_partition(document, partitions, figures, i, p);
-            add_open_transaction(document, yyjson_mut_arr_get_last(partitions), &open);
         }
     }
     yyjson_mut_obj_add_val(document, root, "tasks", tasks);
