@@ -79,10 +79,14 @@ static void name_slowest(const struct weir_board *board, struct weir_board_check
 {
     const struct weir_checkpoint_phases *phases = &entry->event.phases;
     const struct weir_checkpoint_slowest *slowest = &entry->event.slowest;
-    const int64_t phases_us[] = {phases->trigger_us, phases->align_us, phases->snapshot_us,
-                                 phases->flush_us};
-    const uint32_t idxs[] = {slowest->trigger_idx, slowest->align_idx, slowest->snapshot_idx,
-                             slowest->flush_idx};
+    const int64_t phases_us[] = {[WEIR_BOARD_TRIGGER] = phases->trigger_us,
+                                 [WEIR_BOARD_ALIGN] = phases->align_us,
+                                 [WEIR_BOARD_SNAPSHOT] = phases->snapshot_us,
+                                 [WEIR_BOARD_FLUSH] = phases->flush_us};
+    const uint32_t idxs[] = {[WEIR_BOARD_TRIGGER] = slowest->trigger_idx,
+                             [WEIR_BOARD_ALIGN] = slowest->align_idx,
+                             [WEIR_BOARD_SNAPSHOT] = slowest->snapshot_idx,
+                             [WEIR_BOARD_FLUSH] = slowest->flush_idx};
     const struct weir_job_figures *figures = board->has_life ? board->life.figures : NULL;
     for (int i = 0; i < WEIR_BOARD_PHASE_COUNT; i++) {
         bool has_name = figures != NULL && phases_us[i] > 0 && idxs[i] < figures->tasks->count;

@@ -262,7 +262,10 @@ static const char *state_of(enum weir_checkpoint_event_kind kind)
 static void add_slowest(yyjson_mut_doc *document, yyjson_mut_val *entry,
                         const struct weir_board_checkpoint *checkpoint)
 {
-    static const char *const names[] = {"trigger", "align", "snapshot", "flush"};
+    static const char *const names[] = {[WEIR_BOARD_TRIGGER] = "trigger",
+                                        [WEIR_BOARD_ALIGN] = "align",
+                                        [WEIR_BOARD_SNAPSHOT] = "snapshot",
+                                        [WEIR_BOARD_FLUSH] = "flush"};
     yyjson_mut_val *slowest = yyjson_mut_obj_add_obj(document, entry, "slowest_tasks");
     for (int i = 0; i < WEIR_BOARD_PHASE_COUNT; i++) {
         if (checkpoint->slowest[i][0] != '\0') {
