@@ -524,6 +524,16 @@ static void test_inlet_says_that_a_part_has_ended(void **state)
     put_time(&way, 1, 60, false);
     drain(&way, "T60e ");
     way_in_close(&way);
+    // Behind another exchange it is said with a time that has not come to its end.
+    way_in_open(&way, 2);
+    put_time(&way, 0, 10, false);
+    put_time(&way, 1, 50, false);
+    drain(&way, "T10 ");
+    const struct weir_item item = {.kind = WEIR_ITEM_TIME,
+                                   .time = {.watermark_us = 20, .has_ended = true}};
+    assert_true(weir_channel_push(way.channels[0], &item));
+    drain(&way, "T20e ");
+    way_in_close(&way);
 }
 
 static void test_inlet_passes_failures_on_and_drops_what_is_left(void **state)
