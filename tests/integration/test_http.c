@@ -305,6 +305,26 @@ static json_t *json_of(uint16_t port, const char *path)
     return json;
 }
 
+// A task is named for each phase of a checkpoint that took time, and for no other.
+static void check_slowest(const json_t *checkpoint, const char *task_names)
+{
+    static const char *const phases[] = {"trigger", "align", "snapshot", "flush"};
+    json_t *slowest = json_object_get(checkpoint, "slowest_tasks");
+    size_t named_count = 0;
+    for (size_t i = 0; i < sizeof phases / sizeof phases[0]; i++) {
+        const char *name = json_string_value(json_object_get(slowest, phases[i]));
+        json_t *took = json_object_get(json_object_get(checkpoint, "phases_ms"), phases[i]);
+        assert_true((name != NULL) == (json_real_value(took) > 0));
+        if (name != NULL) {
+            char *quoted = weir_test_format("\"%s\"", name);
+            assert_non_null(strstr(task_names, quoted));
+            free(quoted);
+            named_count++;
+        }
+    }
+    assert_true(named_count > 0);
+}
+
 // Job id and state of /api/v1/job, what weir status makes of it, and a savepoint by HTTP.
 static void test_what_the_job_does_is_told(void **state)
 {
@@ -336,6 +356,7 @@ static void test_what_the_job_does_is_told(void **state)
         assert_int_equal(json_integer_value(json_object_get(partition, "lag")), 0);
     }
     assert_int_equal(records, 50);
+    char *tasks = json_dumps(json_object_get(told, "tasks"), 0);
     json_decref(told);
 
     char *listen = weir_test_format("WEIR_HTTP_LISTEN=127.0.0.1:%u", port);
@@ -362,6 +383,8 @@ static void test_what_the_job_does_is_told(void **state)
     json_t *newest = json_array_get(json_object_get(checkpoints, "checkpoints"), 0);
     assert_string_equal(json_string_value(json_object_get(newest, "state")), "committed");
     assert_true(json_real_value(json_object_get(newest, "duration_ms")) > 0);
+    check_slowest(newest, tasks);
+    free(tasks);
     json_decref(checkpoints);
     char *config = http_get(port, "/api/v1/config");
     assert_null(strstr(config, "Zx9-"));
