@@ -110,6 +110,8 @@ static void test_running_job_names_what_holds_its_input_up(void **state)
     page = http_get(port, "/api/v1/job");
     assert_non_null(strstr(page, "\"open_transaction\": {\n"));
     assert_non_null(strstr(page, "\"offset\": 5,\n"));
+    assert_non_null(strstr(page, "\"first_record_ms\": 1700000000000,\n"));
+    assert_non_null(strstr(page, "\"transactional_id\": \"somebody-else\"\n"));
     free(page);
     weir_test_transaction_end(open, true);
     sql_job_wait_count(job, "b", 11);
